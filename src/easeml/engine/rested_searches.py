@@ -6,7 +6,7 @@ what was written while no scheduler led.
 
 from dataclasses import dataclass, field
 
-from easeml.contract.states import ENDED_JOBS, JobState
+from easeml.contract.states import SEARCHED_JOBS, JobState
 from easeml.store import Transaction
 
 _A_ROUND = 2  # searches; a look takes some hundredths of a second, in which nothing is decided
@@ -41,8 +41,7 @@ def under_way(tx: Transaction) -> list[str]:
     And those at rest of tenants with a quota of device seconds, of which they have spent a part.
     """
     jobs = tx.unscoped().jobs
-    found = jobs.pick("id", "state", settled=False)
-    not_ended = [id for id, state in found if state not in ENDED_JOBS]
+    not_ended = jobs.column("id", settled=False, state=[JobState.PREPARING, *SEARCHED_JOBS])
     limits = tx.tenants.pick("id", "limits")
     with_quota = [id for id, own in limits if own.seconds is not None]
     counted = jobs.column("id", settled=True, state=JobState.RESTING, tenant_id=with_quota)

@@ -5,6 +5,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -169,11 +170,9 @@ def _is_cut_on_postgres(usual: _IsCut, error: Exception, connection: Any, cursor
 
 def _can_write(folder: Path) -> bool:
     """Try it: file systems that found themselves broken let nobody write, and do not say so."""
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return True
-    except OSError:
-        return False
+    with suppress(OSError), tempfile.TemporaryFile(dir=folder):
+        return True
+    return False
 
 
 def _keep_to_one_log(engine: sa.Engine, log: SqliteLog) -> None:

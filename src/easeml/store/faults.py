@@ -8,7 +8,6 @@ from sqlalchemy import exc
 
 from easeml.errors import Damaged, DatabaseAway, EasemlError, InvalidInput, StorageFull
 
-_FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 _FULL_DATABASE = ("database or disk is full", "no space left on device", "could not extend file")
 _BUSY_FILE = ("database is locked", "database table is locked", "unable to open database file")
 _NOT_KEPT = (
@@ -43,11 +42,9 @@ def storage_faults() -> Iterator[None]:
             raise
         raise _value_is_not_kept() from error
     except OSError as error:
-        if error.errno == errno.EROFS:
-            raise disk_is_read_only() from error
-        if error.errno not in _FULL_DISK:
+        if error.errno not in _OF_DISK:
             raise
-        raise disk_is_full() from error
+        raise _OF_DISK[error.errno]() from error
 
 
 def fault_of_database(error: exc.DatabaseError) -> EasemlError | None:
@@ -118,3 +115,10 @@ def database_is_broken() -> Damaged:
         "The database is damaged.",
         remedy="The provider has to stop easeml, and restore the newest backup of its home.",
     )
+
+
+_OF_DISK = {
+    errno.ENOSPC: disk_is_full,
+    errno.EDQUOT: disk_is_full,
+    errno.EROFS: disk_is_read_only,
+}

@@ -1,6 +1,7 @@
 """Remedies of reports that were followed, as the next answer of the same tool judges them."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 from easeml.errors import NotFound
@@ -57,7 +58,6 @@ def newest(
 
 
 def _readable(store: Store, report: Report) -> list[Json]:
-    try:
+    with suppress(NotFound, ValueError):
         return remedies_of(store, report)
-    except (NotFound, ValueError):
-        return []
+    return []

@@ -47,8 +47,9 @@ def within(tables: Tables, application: Application, kind: WorkKind, now: float,
 
     Until the transaction ends nobody else asks within the same budget.
     """
-    if application.label_budget is not None:
-        application = tables.applications.hold(application.id)
+    if application.label_budget is None:
+        return own
+    application = tables.applications.hold(application.id)
     shared = left(tables, application, kind, now)
     return own if shared is None else min(own, shared)
 

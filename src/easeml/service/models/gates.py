@@ -168,7 +168,9 @@ def go_on_with_free_labels(store: Store) -> None:
     Labels are free again when the days of their budget are over.
     """
     with store.read() as tx:
-        all_gates = tx.unscoped().gates.list(ended=False, limit=None)
+        tables = tx.unscoped()
+        living = tables.applications.column("id", deleted=None)
+        all_gates = tables.gates.list(ended=False, application_id=living, limit=None)
     for gate in filter(kept.is_short, all_gates):
         with store.write() as tx:
             _go_on_if_it_may_buy_more(tx, gate)
@@ -177,10 +179,7 @@ def go_on_with_free_labels(store: Store) -> None:
 def _go_on_if_it_may_buy_more(tx: Transaction, seen: records.Gate) -> None:
     tables = tx.scoped(seen.tenant_id)
     application = tables.applications.get(seen.application_id)
-    gate = kept.active(tables, application.id)
-    if application.deleted is not None or gate is None or gate.id != seen.id:
-        return
-    reserve = kept.reserve_of(gate)
+    reserve = kept.reserve_of(tables.gates.get(seen.id))
     if bought_labels.may_buy(tx, application, reserve) > (reserve.short or 0):
         go_on_with_labels(tx, application)
 
