@@ -20,9 +20,16 @@ def test_parts_are_read_with_their_units() -> None:
     assert read_goal("error below 5 %").parts == ()
 
 
+def test_parts_are_read_with_a_decimal_comma() -> None:
+    goal = read_goal("error below 2,5 and age above 3,5 and income below 2,5 % and latency <= ,5 s")
+    assert goal.value == 2.5
+    assert [part.value for part in goal.parts] == pytest.approx([3.5, 0.025, 0.5])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("0.9 and income below 1,000", r"'1,000' may mean 1000 or 1\.000"),
         ("0.9 and gap(sex)", "is not a condition"),
         ("0.9 and latency <= 20", "no unit"),
         ("0.9 and latency <= 20 kg", "'kg' is not a unit of latency"),

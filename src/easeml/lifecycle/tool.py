@@ -39,6 +39,7 @@ Fact = Literal[
     "quality",
     "newer",
     "train",
+    "pool",
     "test",
     "elsewhere",
     "followed",
@@ -58,7 +59,8 @@ of each of the ``models`` of the tool, by name. ``quality``: a function of answe
 ``predict`` returned for them; 1 is best. ``newer``: rows that came later, with
 the answers that are known so far, and ``test``: the test rows; each an
 ``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``train``: the rows that the
-model in question learned from, a ``Predicted`` by no model. ``followed``: remedies of earlier
+model in question learned from, a ``Predicted`` by no model. ``pool``: a frame like ``inputs`` of
+rows that have no answer, which people may be asked for. ``followed``: remedies of earlier
 answers that somebody followed, as JSON with ``is_same_model``. ``elsewhere``: what other
 tools have told of the test rows, in nats. ``unseen``: what models that have not seen a row say of
 it, an ``Unseen``. ``representations``: pre-trained models to look at the inputs with, each an

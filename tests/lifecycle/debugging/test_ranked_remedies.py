@@ -1,8 +1,13 @@
 """Remedies of several slices are put in one order, and what is the same is said once."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from easeml.lifecycle.debugging.remedies import ranked
+from easeml.lifecycle.debugging.causes import Cause, Here, Known
+from easeml.lifecycle.debugging.conditions import Condition, Slice
+from easeml.lifecycle.debugging.remedies import ranked, remedies_of
+from easeml.lifecycle.debugging.rows import Case, Judged
 from easeml.lifecycle.tool_answer import Remedy
 
 
@@ -30,3 +35,28 @@ def test_a_column_that_is_repaired_where_it_comes_from_is_one_remedy() -> None:
 def test_searching_on_is_said_once() -> None:
     found = ranked([remedy("search", "Search", 9.0), remedy("search", "Search", 4.0)])
     assert [one.corrected for one in found] == [9.0]
+
+
+@pytest.mark.parametrize(
+    ("pool", "title", "corrected"),
+    [
+        (None, "Bring or label 28 more rows", 14.0),
+        (0, "Bring 28 rows with answers", 14.0),
+        (1, "Label the row of the pool", 0.5),
+        (16, "Label the 16 rows of the pool", 8.0),
+        (40, "Label 28 rows of the pool", 14.0),
+    ],
+)
+def test_no_more_rows_are_promised_than_the_pool_holds(
+    pool: int | None, title: str, corrected: float
+) -> None:
+    inputs = pd.DataFrame({"site": ["north"] * 28 + ["west"] * 72})
+    is_wrong = (inputs["site"] == "north").to_numpy()
+    judged = Judged("validation", inputs, inputs["site"], is_wrong, np.ones(100))
+    rows = None if pool is None else pd.DataFrame({"site": ["north"] * pool + ["west"] * 50})
+    known = Known(Case(None, judged, None, None, None, rows), seed=0)
+    here = Here(Slice((Condition("site", "is", "north"),)), judged, is_wrong, elsewhere=0.0)
+    (found,) = remedies_of(here, [Cause("few", 14.0, 7.0, 21.0, "too few")], known)
+    assert found.title == f"{title} where site is north"
+    assert found.corrected == pytest.approx(corrected)
+    assert found.human_minutes == pytest.approx(0.2 * min(28, pool or 28))

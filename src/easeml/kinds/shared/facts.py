@@ -159,6 +159,16 @@ def _train(sources: Sources, rows: Any) -> Predicted:
     return Predicted(_inputs(sources, on), _answers(sources, on), {})
 
 
+def _pool(sources: Sources, rows: Any) -> Any:
+    """Return the inputs of the rows that people may be asked for: those that test no model."""
+    from easeml.data import ROW, is_reserved
+
+    version = sources.version
+    pool = version.frames.get("pool", version.frames["train"].iloc[:0])
+    asked = pool[~is_reserved(pool[ROW].to_numpy())].set_index(ROW)
+    return _inputs(sources, asked)
+
+
 def _test(sources: Sources, rows: Any) -> Predicted:
     """Return the test rows, for tools that keep a ledger of what they tell of them."""
     from easeml.lifecycle.held_out import Predicted
@@ -250,6 +260,7 @@ MAKERS: dict[Fact, Callable[[Sources, Any], Any]] = {
     "predictions": _predictions,
     "rivals": _rivals,
     "train": _train,
+    "pool": _pool,
     "test": _test,
     "elsewhere": _elsewhere,
     "quality": _quality,

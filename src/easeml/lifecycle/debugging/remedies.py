@@ -153,10 +153,41 @@ def _of_few(here: Here, cause: Cause, known: Known) -> Remedy | None:
     if here.judged.name == "production":
         return _retrained(here, cause, known)
     wanted = min(_MOST_ITEMS, max(10, here.rows))
-    title = f"Bring or label {wanted} more rows where {here}"
-    corrected = cause.mistakes, cause.low, cause.high
-    minutes = _LABEL_MINUTES * wanted
-    return _remedy("collect", here, known, title, cause.evidence, corrected, minutes=minutes)
+    pool = known.case.pool
+    if pool is None:
+        return _collected(here, cause, known, f"Bring or label {wanted} more rows", wanted)
+    there = int(here.slice.holds(pool).sum())
+    if there >= wanted:
+        return _collected(here, cause, known, f"Label {wanted} rows of the pool", wanted)
+    if not there:
+        return _collected(here, cause, known, f"Bring {wanted} rows with answers", wanted)
+    rows = "row" if there == 1 else f"{there} rows"
+    title = f"Label the {rows} of the pool"
+    # What is in the pool is asked first; the rest has to be brought.
+    reason = f"The pool has no more of them; {wanted - there} others would have to be brought"
+    return _collected(here, cause, known, title, there, part=there / wanted, reason=reason)
+
+
+def _collected(
+    here: Here,
+    cause: Cause,
+    known: Known,
+    title: str,
+    rows: int,
+    *,
+    part: float = 1.0,
+    reason: str = "",
+) -> Remedy:
+    """Return the remedy of more rows with answers, which are ``part`` of what is wanted."""
+    return _remedy(
+        "collect",
+        here,
+        known,
+        f"{title} where {here}",
+        f"{cause.evidence}. {reason}" if reason else cause.evidence,
+        _scaled(cause, part),
+        minutes=_LABEL_MINUTES * rows,
+    )
 
 
 def _retrained(here: Here, cause: Cause, known: Known) -> Remedy | None:

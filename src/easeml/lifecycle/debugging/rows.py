@@ -43,7 +43,8 @@ class Case:
 
     ``train``: rows with answers. ``production``: rows whose truth came; None: none did.
     ``predict``: the model, of a frame of inputs; None: it cannot be asked. ``tolerance``: the error
-    up to which a number counts as right.
+    up to which a number counts as right. ``pool``: inputs of rows without an answer, which people
+    may be asked for; None: it is not known which there are.
     """
 
     train: Predicted | None
@@ -51,6 +52,7 @@ class Case:
     production: Judged | None
     predict: Callable[[Frame], Any] | None
     tolerance: float | None
+    pool: Frame | None = None
 
     @property
     def is_of_classes(self) -> bool:
@@ -64,6 +66,7 @@ def case_of(
     said: Unseen,
     *,
     train: Predicted | None = None,
+    pool: Frame | None = None,
     newer: Predicted | None = None,
     predict: Callable[[Frame], Any] | None = None,
     tolerance: float | None = None,
@@ -85,7 +88,8 @@ def case_of(
     if newer is not None:
         by_model = newer.by["model"]
         production = _judged("production", newer.inputs, newer.answers, by_model, tolerance)
-    return Case(train, validation, production or None, predict, tolerance)  # None of no rows
+    production = production or None  # of no rows
+    return Case(train, validation, production, predict, tolerance, pool)
 
 
 def _tolerance(answers: Column, said: Unseen, given: float | None) -> float | None:

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 
 from easeml.errors import InvalidInput
 
+from .decimals import with_point
+
 LATENCY, SIZE = "latency", "size"
 _CONDITION = re.compile(
     r"""
     (?P<measure> .+? ) \s*
     (?P<side> >= | <= | > | < | at\ least | at\ most | above | below ) \s*
-    (?P<value> [-+]? (?: \d+ \.? \d* | \.\d+ ) ) \s* (?P<unit> % | [a-z]+ )?
+    (?P<value> [-+]? (?: \d+ [.,]? \d* | [.,]\d+ ) ) \s* (?P<unit> % | [a-z]+ )?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -56,7 +58,10 @@ def parts_of(text: str) -> list[str]:
 
 
 def read_condition(text: str) -> Condition:
-    """Return the condition that ``text`` states. Raises ``InvalidInput`` where it states none."""
+    """Return the condition that ``text`` states, with a decimal point or comma.
+
+    Raises ``InvalidInput`` where it states none, or a comma that may be one of thousands.
+    """
     matched = _CONDITION.fullmatch(text.strip())
     if matched is None:
         raise InvalidInput(
@@ -69,7 +74,7 @@ def read_condition(text: str) -> Condition:
     name = measure.lower()
     unit = found["unit"].lower()
     wants_less = found["side"].lower() in _LESS
-    value = float(found["value"])
+    value = float(with_point(found["value"], "goal"))
     if name not in _UNITS:
         return Condition(
             measure, value * _factor(_SHARES, unit, measure, text), wants_less, text.strip()
