@@ -79,3 +79,19 @@ def test_rows_of_before_that_they_contradict_neither_teach_nor_judge(
 def test_test_rows_that_are_counted_on_stay(start: Declared, tmp_path: Path) -> None:
     grown = learn_from(start, new_rows(tmp_path), "more.csv", outdated=is_old_cook)
     assert ids(grown, "test") == ids(start, "test")
+
+
+def test_where_all_of_before_is_contradicted_some_rows_are_left_to_judge_by(
+    start: Declared, tmp_path: Path
+) -> None:
+    """Two new rows teach, and none of them judges: what judged before goes on."""
+    roles = ("train", "validation", "test")
+    rows = new_rows(tmp_path, count=4)
+    grown = learn_from(start, rows, "more.csv", roles, lambda frame: np.ones(len(frame), bool))
+    assert grown.summary["added"] == {"train": 4}
+    for role in ("validation", "test"):
+        assert ids(grown, role) == ids(start, role)
+    assert set(grown.off) == ids(start, "train")
+    assert "The validation and test rows stay, too: there are no newer ones to judge by." in (
+        " ".join(grown.notes)
+    )

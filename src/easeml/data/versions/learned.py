@@ -34,15 +34,16 @@ def learn_from(
     They are divided at random among ``roles``, three parts of them to train: models are chosen by
     what is true now, too. Equal rows have one role. ``outdated``: which rows of before contradict
     them; those of ``roles`` are set aside, as train rows that are off, and can be switched on
-    again. No row changes its id.
+    again. Where a role would have no row left to judge by, its rows of before stay. No row changes
+    its id.
 
     Raises:
         DatasetError: as ``feed``; and where there is no row.
     """
     if not table.num_rows:
         raise DatasetError("none of the rows is one of these any more.", where=name)
-    before = version if outdated is None else _set_aside(version, roles, outdated)
     drawn = _drawn_roles(table, roles)
+    before = version if outdated is None else _set_aside(version, roles, outdated, set(drawn))
     grown = before
     added: dict[str, int] = {}
     notes = list(before.notes)
@@ -56,22 +57,35 @@ def learn_from(
     return summed(replace(grown, notes=notes), added)
 
 
-def _set_aside(version: Declared, roles: Sequence[str], outdated: Outdated) -> Declared:
-    """Return ``version`` whose outdated rows of some roles are train rows that are off."""
+def _set_aside(
+    version: Declared, roles: Sequence[str], outdated: Outdated, drawn: set[str]
+) -> Declared:
+    """Return ``version`` whose outdated rows of some roles are train rows that are off.
+
+    ``drawn``: the roles that get new rows.
+    """
     frames = dict(version.frames)
     off = set(version.off)
     gone = 0
+    staying = []
     for role in roles:
         frame = version.frames[role]
         is_old = outdated(frame)
+        if role not in drawn and len(frame) and is_old.all():
+            staying.append(role)
+            continue
         old = frame.loc[is_old]
         off.update(old[ROW].tolist())
         gone += len(old)
         if role != "train":
             frames["train"] = joined(frames["train"], old)
             frames[role] = frame.loc[~is_old].reset_index(drop=True)
-    said = f"{counted(gone)} of before are off: newer ones take their place."
-    notes = [*lasting_notes(version), said] if gone else list(version.notes)
+    notes = lasting_notes(version) if gone or staying else list(version.notes)
+    if gone:
+        notes.append(f"{counted(gone)} of before are off: newer ones take their place.")
+    if staying:
+        names = " and ".join(staying)
+        notes.append(f"The {names} rows stay, too: there are no newer ones to judge by.")
     return replace(version, frames=frames, off=tuple(sorted(off)), notes=notes)
 
 
