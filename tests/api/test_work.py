@@ -145,10 +145,16 @@ def test_few_answers_are_used_when_somebody_says_so(
     give(client, ann, item, value=right(item))
     journey = client.get(f"{APPLICATIONS}/{application}/next", headers=ann.headers).json()
     assert "use-answers" in [action["kind"] for action in journey["actions"]]
-    assert client.post(place, headers=ann.headers).status_code == 201
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    form = {"csrf": session.csrf_token(ann.key), "way": "use"}
+    shown = browser.post(f"/applications/{application}/work", data=form).text
+    assert "Version 3 of the data is being made of the answers: 1 label and 0 cells" in shown
     refused = give(client, ann, item, way="undo")
     assert refused.status_code == 409  # the version has it
     work_off(store, tmp_path)
+    shown = browser.get(f"/applications/{application}/work").text
+    assert "is being made of the answers" not in shown
+    assert f'made <a href="/applications/{application}/data">version 3</a>' in shown
     assert rows_by_role(client, ann, application)["pool"] == UNLABELLED - 1
 
 
@@ -404,6 +410,8 @@ def test_what_a_remedy_asks_is_no_squared_error(
 ) -> None:
     """A remedy promises mistakes; how suspicious its cells are adds up to nothing."""
     before = take(client, ann, application)
+    fewer = 1000 * before["promise"] / 2
+    assert before["says"].startswith(f"get better by as much as {fewer:.2g} mistakes less")
     with store.write() as tx:
         tables = tx.scoped(ann.caller.tenant_id)
         (first, *_) = tables.work_items.list(application_id=application, limit=None)

@@ -18,7 +18,7 @@ from easeml.cli.output import (
     say_aside,
 )
 from easeml.client import Client
-from easeml.contract.states import TAUGHT
+from easeml.contract.states import TAUGHT, VersionState
 from easeml.contract.work import WorkDone, WorkImported, WorkItem, WorkQueue, WorkRefused, WorkTurn
 from easeml.errors import NotAllowed, NotFound
 
@@ -68,8 +68,8 @@ def list_items(application_id: ApplicationId, as_json: Json = False) -> None:
 
 def _print_items(found: WorkQueue) -> None:
     say(f"{sum(found.open.values())} open, {found.answers} answered and not used yet.")
-    if found.promise:
-        say(f"Together they should take {found.promise:.4f} off the squared error of predictions.")
+    if found.says:
+        say(f"With answers to all of them, predictions should {found.says}.")
     if found.agreement.pairs:
         same, pairs = found.agreement.same, found.agreement.pairs
         say(f"Two people agreed in {same} of {pairs} items that both answered.")
@@ -113,8 +113,13 @@ def use(application_id: ApplicationId, as_json: Json = False) -> None:
     """Make a version of the answers now, without waiting for twenty; the search goes on with it."""
     with Client() as client:
         version = client.use_answers(application_id)
+        if version.state == VersionState.READY:
+            told = f"The answers say what version {version.number} has already: it stays as it is."
+            return print_done(version, told, as_json=as_json)
+        say_aside(f"Version {version.number} of the data is being made of the answers.")
         version = client.wait_version_ready(version.id)
-    print_done(version, f"Version {version.number} has the answers.", as_json=as_json)
+    told = f"Version {version.number} has the answers; the search goes on with it."
+    return print_done(version, told, as_json=as_json)
 
 
 @work.command("export")

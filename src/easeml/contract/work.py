@@ -69,11 +69,29 @@ class WorkBrought(Answer):
     searching: bool = False
 
 
+class WorkMaking(Answer):
+    """The version that is being made of people's answers, or could not be made.
+
+    ``state``: ingesting or failed; ``error``: why it failed. ``labels`` and ``cells``: that it
+    changes. ``task_id``: of the task that makes it.
+    """
+
+    version: int
+    version_id: str
+    state: str
+    labels: int
+    cells: int
+    task_id: str = ""
+    error: str = ""
+    created: Moment
+
+
 class WorkQueue(Answer):
     """The open items of an application, those that bring most for a second of a person's time first.
 
     ``open``: how many of each kind. ``answers``: given, and in no version yet. ``looking``: a task
-    is looking for items. ``promise``: the squared error that all open items should take off.
+    is looking for items. ``promise``: the squared error that all open items should take off, of
+    numbers as a share of their variance; ``says``: the same in words, empty where nothing is known.
     """
 
     application_id: str
@@ -82,6 +100,7 @@ class WorkQueue(Answer):
     answers: int
     looking: bool
     promise: float = 0.0
+    says: str = ""
     agreement: WorkAgreement
 
 
@@ -90,9 +109,10 @@ class WorkTurn(Answer):
 
     ``open``: items that wait, in all. ``answers``: given, and in no version yet. ``task_id``: of the
     task that looks for items; empty where none does. ``last_id``: the item that they answered last,
-    which can be undone; empty for none. ``promise``: as in the queue. ``seconds_left``: that the
+    which can be undone; empty for none. ``promise`` and ``says``: as in the queue. ``seconds_left``: that the
     open items should take. ``seconds_given``: that all answers so far took. ``brought``: by the
-    newest batch; null before the first. ``disputed``: items on which people differ, and that wait
+    newest batch; null before the first. ``making``: the version that is being made of answers.
+    ``disputed``: items on which people differ, and that wait
     for an owner's word.
     """
 
@@ -103,10 +123,12 @@ class WorkTurn(Answer):
     task_id: str = ""
     last_id: str = ""
     promise: float = 0.0
+    says: str = ""
     seconds_left: float = 0.0
     seconds_given: float = 0.0
     agreement: WorkAgreement
     brought: WorkBrought | None = None
+    making: WorkMaking | None = None
     disputed: int = 0
 
 

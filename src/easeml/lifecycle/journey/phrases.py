@@ -41,6 +41,19 @@ def best_of(feasible: Feasible) -> str:
     return f"{said} That allows for {since} since then."
 
 
+def better_by(fall: float, target: str, *, is_number: bool) -> str:
+    """Return what a fall of the squared error of predictions of ``target`` means, in plain words.
+
+    ``fall``: of the Brier score over all classes, in which a mistake that is sure of itself counts
+    2; of numbers a share of their variance.
+    """
+    if is_number:
+        return f"explain about {100 * fall:.2g} % more of how '{target}' differs from row to row"
+    mistakes = 1000 * fall / 2
+    fewer = f"{mistakes:,.0f}" if mistakes >= 10 else f"{mistakes:.2g}"
+    return f"get better by as much as {fewer} mistakes less in 1,000 would make them"
+
+
 def goal_of(facts: Facts) -> str:
     """Return the goal as it was written."""
     assert facts.goal is not None

@@ -9,7 +9,7 @@ from typing import Any
 from easeml.contract.states import TAUGHT, WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkItem as WorkItemAnswer
 from easeml.contract.work import WorkOption, WorkQueue, WorkTurn
-from easeml.lifecycle.journey import in_order, learned_seconds
+from easeml.lifecycle.journey import in_order, learned_seconds, phrases
 from easeml.service.access.caller import Caller
 from easeml.service.answers import standing
 from easeml.service.work import brought, finding, kept_order
@@ -43,6 +43,7 @@ def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
             answers=len(answered_items(tables, application)),
             looking=finding.under_way(tables, application) is not None,
             promise=_promise(found),
+            says=_promised(tables, application, found),
             agreement=standing.agreement(tables, application),
         )
 
@@ -65,10 +66,12 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
             open=len(found),
             answers=len(answered_items(tables, application)),
             promise=_promise(found),
+            says=_promised(tables, application, found),
             seconds_left=sum(times[one.kind] for one in found),
             seconds_given=_seconds_given(tables, application),
             agreement=standing.agreement(tables, application),
             brought=brought.newest(tables, application),
+            making=brought.making(tables, application),
         )
         seconds = _to_second(tables, application, caller)
         differing = disputes(tables, application)
@@ -145,6 +148,16 @@ def _promise(items: list[WorkItem]) -> float:
     """
     reckoned = (item for item in items if item.question.told)
     return sum(map(attrgetter("information"), reckoned))
+
+
+def _promised(tables: Tables, application: Application, items: list[WorkItem]) -> str:
+    """Return in words what items should bring together; empty where nothing is known of it."""
+    promise = _promise(items)
+    if not promise:
+        return ""
+    version = tables.versions.get(application.version_id)
+    is_number = version.columns_by_name[application.target]["type"] == "number"
+    return phrases.better_by(promise, application.target, is_number=is_number)
 
 
 def _seconds_given(tables: Tables, application: Application) -> float:

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from easeml.contract.keeping import Share
 from easeml.contract.permissions import OF_SHARE
-from easeml.contract.states import ShareRole
+from easeml.contract.states import ShareRole, VersionState
 from easeml.contract.work import WorkImported
 from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.web.forms import chosen_file
@@ -45,7 +45,9 @@ async def answer(context: PageContext) -> Response:
         if way == "import":
             return await _show(context, imported=await _imported(context, form))
         if way == "use":
-            await context.client.use_answers(application_id)
+            version = await context.client.use_answers(application_id)
+            if version.state == VersionState.READY:  # the one that was there
+                return back_to(f"{_page_of(application_id)}?used=none")
         else:
             item_id = str(form.get("item", ""))
             await context.client.answer_work(item_id, value=value, way=way)
@@ -122,13 +124,26 @@ async def _given(context: PageContext, application_id: str) -> Share | None:
 async def _turn(context: PageContext, application_id: str) -> dict[str, Any]:
     """Return what a page shows of the visitor's turn."""
     turn = await context.client.next_work(application_id)
+    used_none = context.request.query_params.get("used") == "none"
     item = turn.item
     if item is None:
-        return {"turn": turn, "item": None, "offered": [], "weights": {}}
+        return {
+            "turn": turn,
+            "item": None,
+            "offered": [],
+            "weights": {},
+            "used_none": used_none,
+        }
     weights = {option.value: option.weight for option in item.options}
     # What is likely comes first; a dictionary keeps each value once.
     offered = dict.fromkeys([*weights, *item.choices])
-    return {"turn": turn, "item": item, "offered": list(offered)[:_KEYS], "weights": weights}
+    return {
+        "turn": turn,
+        "item": item,
+        "offered": list(offered)[:_KEYS],
+        "weights": weights,
+        "used_none": used_none,
+    }
 
 
 def _page_of(application_id: str) -> str:
