@@ -12,6 +12,7 @@ from test_reports import APPLICATIONS
 from test_work import give
 
 from easeml.service.models import pickings
+from easeml.service.models.running_pickings import RunningPickings
 from easeml.service.tasks import requests
 from easeml.store import Store
 from easeml.store.records import ProductionRow
@@ -72,7 +73,7 @@ def finish(client: TestClient, store: Store, person, app_id: str, folder: Path) 
     while adaptation(client, person, app_id)["running"]:
         work_off(store, folder, "search")
         work_off(store, folder)
-        pickings.move_on(store)
+        RunningPickings(store).move_on()
         for item in asked(client, person, app_id):
             value = "big" if INCH * float(item["values"]["size"]) > 50 else "small"
             give(client, person, item, value=value).raise_for_status()

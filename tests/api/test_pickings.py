@@ -17,6 +17,7 @@ from easeml.contract.picking import NewPicking
 from easeml.contract.states import PickingWay
 from easeml.lifecycle import picking
 from easeml.service.models import pickings
+from easeml.service.models.running_pickings import RunningPickings
 from easeml.store import Store
 from easeml.web import create_pages, session
 
@@ -37,9 +38,10 @@ def answered(
 ) -> dict:
     """Answer what a picking asks until it ends; return what came of it. ``large``: rows are that."""
     small = "small" if large == "big" else "big"
+    running = RunningPickings(store)
     while told(client, person, app_id)["running"]:
         work_off(store, folder)
-        pickings.move_on(store)
+        running.move_on()
         for item in asked(client, person, app_id):
             value = large if float(item["values"]["size"]) > 50 else small
             give(client, person, item, value=value).raise_for_status()
@@ -145,13 +147,13 @@ def test_who_does_not_know_holds_nothing_up_and_what_runs_can_be_ended(
     seen(store, ann, application, 60, first=1000)
     client.post(f"{place}/now", headers=ann.headers).raise_for_status()
     work_off(store, tmp_path)
-    pickings.move_on(store)
+    RunningPickings(store).move_on()
     first = asked(client, ann, application)
     for item in first:
         give(client, ann, item, way="unknown").raise_for_status()
-    pickings.move_on(store)
+    RunningPickings(store).move_on()
     work_off(store, tmp_path)  # compared without these rows
-    pickings.move_on(store)
+    RunningPickings(store).move_on()
     second = asked(client, ann, application)
     assert second
     assert {item["row"] for item in first}.isdisjoint(item["row"] for item in second)
@@ -170,7 +172,7 @@ def test_who_does_not_know_holds_nothing_up_and_what_runs_can_be_ended(
         False,
         "What serves stays: the comparison was ended.",
     )
-    pickings.move_on(store)
+    RunningPickings(store).move_on()
     assert asked(client, ann, application) == []
     assert client.get(requests, headers=ann.headers).json()["told"] == 1
 
@@ -193,7 +195,7 @@ def test_rows_of_a_picking_that_bought_no_label_can_be_compared_again(
         client.put(place, json=stop, headers=ann.headers).raise_for_status()
     client.post(f"{place}/now", headers=ann.headers).raise_for_status()
     work_off(store, tmp_path)
-    pickings.move_on(store)
+    RunningPickings(store).move_on()
     give(client, ann, asked(client, ann, application)[0], value="big").raise_for_status()
     client.put(place, json=stop, headers=ann.headers).raise_for_status()
     refused = client.post(f"{place}/now", headers=ann.headers)

@@ -4,6 +4,7 @@ import time
 
 from easeml.contract.states import TASKS_UNDER_WAY, RolloutWay, TaskGroup
 from easeml.service.models import comparing, gates, pickings, watching
+from easeml.service.models.running_pickings import RunningPickings
 from easeml.service.rollouts import after_release
 from easeml.service.search import spending, waiting
 from easeml.service.sources import due, forgetting
@@ -43,6 +44,7 @@ class Upkeep:
         self._starving = StarvingTenants()
         self._next_sweep = 0.0
         self._next_schedules = 0.0
+        self._pickings = RunningPickings(store)
 
     def look(self, mirror: SearchMirror) -> None:
         """Do what is due. Raises ``Fenced`` where another scheduler leads by now."""
@@ -61,7 +63,7 @@ class Upkeep:
             return
         self._next_schedules = time.monotonic() + _SCHEDULES_SECONDS
         due.start_due(self._store, self._settings)
-        pickings.move_on(self._store)
+        self._pickings.move_on()
         comparing.move_on(self._store, [RolloutWay.AFTER])
 
     def _sweep(self) -> None:
@@ -70,6 +72,7 @@ class Upkeep:
         watching.look_daily(self._store)
         pickings.start_due(self._store)
         gates.go_on_with_free_labels(self._store)
+        self._pickings.look_anew()
 
     def _stop_what_reached_its_limit(self) -> None:
         if not self._has_limits():

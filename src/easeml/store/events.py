@@ -65,13 +65,13 @@ class Events:
         return next(iter(self._read(query.order_by(events.c.seq.desc()).limit(1))), None)
 
     def next_of_kinds(
-        self, tenant_id: str, kinds: Sequence[str], *, after: int, limit: int
+        self, tenant_id: str | None, kinds: Sequence[str], *, after: int, limit: int
     ) -> list[Event]:
-        """The events of these kinds of a tenant, numbered above ``after``, oldest first."""
+        """The events of these kinds of a tenant, or of all, numbered above ``after``, oldest first."""
         self.flush()
-        query = sa.select(events).where(
-            events.c.tenant_id == tenant_id, events.c.kind.in_(kinds), events.c.seq > after
-        )
+        query = sa.select(events).where(events.c.kind.in_(kinds), events.c.seq > after)
+        if tenant_id is not None:
+            query = query.where(events.c.tenant_id == tenant_id)
         return self._read(query.order_by(events.c.seq).limit(limit))
 
     def before(

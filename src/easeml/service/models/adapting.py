@@ -62,6 +62,7 @@ def adapt(store: Store, caller: Caller, application_id: str, wish: NewAdaptation
             adapted=_requested(tx, application, ways, digest),
         )
         tables.request_logs.update(application.id, picking=begun)
+        tx.events.append(pickings.BEGUN, application.id, {}, application.tenant_id)
         return show(tables, application)
 
 

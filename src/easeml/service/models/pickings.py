@@ -29,6 +29,7 @@ from easeml.store.records import Application, WorkItem
 from easeml.store.shapes import Picking, WorkQuestion
 
 TOOL = "pick"
+BEGUN = "picking.begun"
 TOLERANCE, CONFIDENCE = 0.05, 0.9  # of the certificate
 _DAY = 86_400.0
 _KIND = WorkKind.PICK_LABEL
@@ -111,14 +112,11 @@ def start_due(store: Store) -> None:
                 pick_now(store, Caller("", log.tenant_id), log.id)
 
 
-def move_on(store: Store) -> None:
-    """Take what tasks found, and compare again where people have answered."""
-    with store.read() as tx:
-        logs = [log for log in tx.unscoped().request_logs.list(limit=None) if log.picking]
-    for log in logs:
-        if log.picking is not None and log.picking.rows:
-            with suppress(NotFound):
-                _move_on(store, log.tenant_id, log.id, log.picking)
+def move_one_on(store: Store, log: records.RequestLog) -> None:
+    """Take what tasks found about a picking that runs, or compare again where people answered."""
+    assert log.picking is not None
+    with suppress(NotFound):
+        _move_on(store, log.tenant_id, log.id, log.picking)
 
 
 def show(tables: Tables, application: Application) -> PickingRule:
@@ -243,6 +241,8 @@ def _ask_tool(store: Store, application: Application, picking: Picking) -> None:
             rows=rows,
             task_id=task.id,
         )
+        if not now.rows:
+            tx.events.append(BEGUN, application.id, {}, application.tenant_id)
         _keep(tables, application, begun)
 
 

@@ -1,0 +1,147 @@
+"""The page Release and watch in short: what needs its owner now, and how each quiet part stands."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from easeml.contract.application_views import ServingHistory
+from easeml.contract.states import RolloutWay
+from easeml.web.formatting import counted
+
+_WAYS = {
+    RolloutWay.AT_ONCE: "A better model serves at once.",
+    RolloutWay.SHADOW: "A better model is a shadow first.",
+    RolloutWay.SHARE: "A better model answers growing shares.",
+}
+_NOT_KEPT = "No requests are kept: nothing can tell whether what serves is still right."
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that waits for a person. ``path``: where it is done, below the application's page.
+
+    ``label``: of the link there.
+    """
+
+    says: str
+    label: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the page that can be folded. ``says``: how it stands, in a line."""
+
+    says: str
+    is_open: bool = False
+
+
+def needs_of(view: ServingHistory, titled: Callable[[str], str]) -> list[Need]:
+    """Return what waits for a person, the most urgent first; ``titled`` puts titles in sentences."""
+    found = []
+    if view.watch.status == "alert":
+        found.append(
+            Need("What serves may not be right any more.", "See what moved", "/history#watch")
+        )
+    for gate in view.gates.gates:
+        if gate.labels is not None and gate.labels.waiting is not None:
+            waiting = gate.labels.waiting
+            found.append(Need(titled(f"{waiting.name} waits. {waiting.says}"), "Answer", "/work"))
+    picking, adaptation = view.picking, view.adaptation
+    if picking.running and not picking.proving and picking.asked:
+        asked = counted(picking.asked, "label")
+        found.append(Need(f"The comparison of models asked for {asked}.", "Answer", "/work"))
+    if adaptation.running and adaptation.asked:
+        asked = counted(adaptation.asked, "label")
+        found.append(Need(f"The adapted models are tested by {asked}.", "Answer", "/work"))
+    if view.gates.retirable:
+        rows = counted(view.gates.retirable, "test row")
+        found.append(Need(f"Worn out: {rows}.", "Learn from them", "/history#gate"))
+    if view.kept is not None and not view.kept.share and view.application.live_model:
+        found.append(Need(_NOT_KEPT, "Keep requests", "/history#kept"))
+    return found
+
+
+def parts_of(
+    view: ServingHistory, titled: Callable[[str], str], *, was_told: bool = False
+) -> dict[str, Part]:
+    """Return the parts that can be folded, by their ids.
+
+    Open is what is under way and what waits for a person. ``was_told``: somebody just said what was
+    true.
+    """
+    return {
+        "remedies": _remedies(view),
+        "gate": _gate(view),
+        "rollout": _rollout(view, titled),
+        "released": _released(view),
+        "picking": _picking(view, titled),
+        "adapt": _adapt(view, titled),
+        "label-budget": _label_budget(view),
+        "kept": _kept(view, was_told),
+    }
+
+
+def _remedies(view: ServingHistory) -> Part:
+    is_alarming = view.watch.status == "alert"
+    if view.debugged is None:
+        return Part("Nobody has asked yet.", is_alarming)
+    return Part(view.debugged.advice, is_alarming)
+
+
+def _gate(view: ServingHistory) -> Part:
+    if not view.gates.gates:
+        return Part("Nothing has to be proven.", bool(view.gates.retirable))
+    gate = view.gates.gates[0]
+    waits = gate.labels is not None and gate.labels.waiting is not None
+    said = f"{gate.condition}: {gate.steps_spent} of {counted(gate.steps, 'test')} made."
+    return Part(said, bool(waits or gate.testing or view.gates.retirable))
+
+
+def _rollout(view: ServingHistory, titled: Callable[[str], str]) -> Part:
+    if not view.rollouts.running:
+        return Part(_WAYS[view.rollouts.way])
+    one = view.rollouts.rollouts[0]
+    return Part(titled(f"{one.challenger} is compared with {one.champion}."), is_open=True)
+
+
+def _released(view: ServingHistory) -> Part:
+    rollouts = view.rollouts
+    if not rollouts.days:
+        return Part("A model that goes live is not compared with the one before.")
+    said = f"A model that goes live is compared with the one before for {rollouts.days:g} days"
+    if not rollouts.released:
+        return Part(f"{said}.")
+    return Part(f"{said}: {counted(len(rollouts.released), 'release')} so far.")
+
+
+def _picking(view: ServingHistory, titled: Callable[[str], str]) -> Part:
+    picking = view.picking
+    if picking.running and not picking.proving:
+        return Part(f"{counted(picking.models, 'model')} are compared now.", is_open=True)
+    if picking.says and not picking.proving:
+        return Part(titled(picking.says))
+    ways = {"daily": "They are compared every day.", "alert": "Compared when watching asks."}
+    return Part(ways.get(picking.way, "They are compared only when you ask."))
+
+
+def _adapt(view: ServingHistory, titled: Callable[[str], str]) -> Part:
+    if view.adaptation.running:
+        return Part("Adapted models are made and tested now.", is_open=True)
+    if view.adaptation.says:
+        return Part(titled(view.adaptation.says))
+    return Part("It was not adapted.")
+
+
+def _label_budget(view: ServingHistory) -> Part:
+    labels = view.labels
+    if labels.labels is None:
+        return Part(f"No budget; {counted(labels.bought, 'label')} in {labels.days:g} days.")
+    return Part(f"{labels.left} of {counted(labels.labels, 'label')} are left.")
+
+
+def _kept(view: ServingHistory, was_told: bool) -> Part:
+    kept = view.kept
+    if kept is None or not kept.share:
+        return Part("No requests are kept.", was_told)
+    rows, told = counted(kept.rows, "row"), counted(kept.told, "truth")
+    return Part(f"{kept.share:.0%} of the requests, for {kept.days:g} days: {rows}, {told}.", was_told)
