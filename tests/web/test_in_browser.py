@@ -353,6 +353,9 @@ def test_rolling_back_pins_and_can_be_undone(sign_in: SignIn, application: str):
     expect(page.locator("#head")).to_contain_text("pinned")
     page.get_by_role("button", name="Let better models in again").click()
     expect(page.locator("#head")).not_to_contain_text("pinned")
+    expect(page.get_by_role("button", name="Keep requests")).to_be_hidden()  # folded
+    page.locator("#needs").get_by_role("link", name="Keep requests").click()
+    expect(page.get_by_role("button", name="Keep requests")).to_be_visible()
 
 
 def test_two_tenants_never_see_each_other(sign_in: SignIn, watch, application: str):

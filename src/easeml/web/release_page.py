@@ -36,7 +36,10 @@ class Part:
 
 
 def needs_of(view: ServingHistory, titled: Callable[[str], str]) -> list[Need]:
-    """Return what waits for a person, the most urgent first; ``titled`` puts titles in sentences."""
+    """Return what waits for a person, the most urgent first.
+
+    ``titled``: puts titles of models in the place of their names.
+    """
     found = []
     if view.watch.status == "alert":
         found.append(
@@ -144,4 +147,5 @@ def _kept(view: ServingHistory, was_told: bool) -> Part:
     if kept is None or not kept.share:
         return Part("No requests are kept.", was_told)
     rows, told = counted(kept.rows, "row"), counted(kept.told, "truth")
-    return Part(f"{kept.share:.0%} of the requests, for {kept.days:g} days: {rows}, {told}.", was_told)
+    said = f"{kept.share:.0%} of the requests, for {kept.days:g} days: {rows}, {told}."
+    return Part(said, was_told)

@@ -65,6 +65,15 @@ function showCurrent() {
   }
 }
 
+// A folded part of the page that the address names is opened.
+function openNamed() {
+  const named = document.getElementById(location.hash.slice(1));
+  const fold = named?.querySelector(":scope > details.fold") ?? named?.closest("details.fold");
+  if (!fold || fold.open) return;
+  fold.open = true;
+  named.scrollIntoView();
+}
+
 let asked = null;
 
 // Another state of the same page: its address changes, the page is not left. What is asked last is what counts.
@@ -121,7 +130,9 @@ document.addEventListener("change", (event) => {
   if (form?.matches("[data-auto]")) visit(`${form.getAttribute("action")}?${new URLSearchParams(new FormData(form))}`);
 });
 addEventListener("popstate", () => location.reload());
+addEventListener("hashchange", openNamed);
 document.addEventListener("swapped", tellTimes);
 setInterval(tellTimes, 10000);
 tellTimes();
 showCurrent();
+openNamed();

@@ -29,6 +29,7 @@ from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.permissions import allowed
 from easeml.web.quality_chart import quality_figure
 from easeml.web.release_chart import release_figure
+from easeml.web.release_page import needs_of, parts_of
 from easeml.web.report_parts import shown
 
 TABS = (
@@ -108,8 +109,15 @@ async def history(context: PageContext) -> Response:
     compared = [*view.rollouts.rollouts, *view.rollouts.released]
     names = {model.name for model in view.models}
     names.update(chain.from_iterable((one.challenger, one.champion) for one in compared))
+
+    def titled(text: str) -> str:
+        return context.site.titles.in_sentence(text, *names)
+
+    told = _just_told(context.request.query_params.get("told", ""))
     values = {
-        "titled": lambda text: context.site.titles.in_sentence(text, *names),
+        "titled": titled,
+        "needs": needs_of(view, titled),
+        "parts": parts_of(view, titled, was_told=told is not None),
         "promotions": view.promotions,
         "models": models,
         "gates": view.gates,
@@ -121,7 +129,7 @@ async def history(context: PageContext) -> Response:
         "adaptation": view.adaptation,
         "ways": list(AdaptWay),
         "chart": release_figure(view, context.site.titles.of),
-        "told": _just_told(context.request.query_params.get("told", "")),
+        "told": told,
         "kept": view.kept,
     }
     return render(context, view.application, "application_history.html", **values)
