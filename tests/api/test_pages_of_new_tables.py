@@ -43,6 +43,26 @@ def test_the_doubt_about_the_target_ends_when_one_is_chosen(
     assert "What to predict is not sure" not in chosen
     assert "Choose the target first." not in chosen
     assert ">Goal: R²</label>" in chosen
+    asked = {"csrf": session.csrf_token(ann.key)}
+    for goal in ("0,9", "90 %"):
+        found = pages.post(
+            f"{place}/question?target=Gene+Two",
+            data={**asked, "goal": goal},
+            follow_redirects=False,
+        )
+        assert found.status_code == 303
+    with store.read() as tx:
+        tasks = tx.unscoped().tasks.list(kind="advise", limit=None)
+    assert {task.payload["parameters"]["goal"] for task in tasks} == {0.9}
+    for goal, why in (
+        ("much", "is not a number"),
+        ("1,000", "may mean"),
+        ("80", "beyond the best"),
+    ):
+        told = pages.post(f"{place}/question?target=Gene+Two", data={**asked, "goal": goal})
+        assert told.status_code == 422
+        assert why in told.text
+        assert f'value="{goal}" required' in told.text  # the page stays, with what was typed
 
 
 @pytest.mark.parametrize("asked", ["", "?fill_empty=true", "?fill_absent=true&fill_empty=true"])

@@ -9,7 +9,7 @@ from furnish import furnish
 from easeml.store import Store
 from easeml.web import create_pages, session
 
-PARTS = "remedies gate rollout released picking adapt label-budget kept".split()
+PARTS = ["remedies", "gate", "rollout", "released", "picking", "adapt", "label-budget", "kept"]
 FOLD = re.compile(r'<details class="fold" id="(.+?)-fold"( open)?>')
 
 
@@ -30,7 +30,7 @@ def test_an_owner_keeps_requests_and_tells_what_was_true(
     assert f'href="{here}/history#kept">Keep requests</a>' in shown  # first of all
     assert opened(shown) == dict.fromkeys(PARTS, False)
 
-    kept = {"share": "0.5", "days": "7", "mask": "size"}
+    kept = {"share": "0,5", "days": "7", "mask": "size"}
     shown = browser.post(f"{here}/keeping", data={**token, **kept})
     assert "50 % of the requests are kept, for 7 days" in shown.text
     assert "Nothing needs you now" in shown.text

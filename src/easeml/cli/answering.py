@@ -181,7 +181,8 @@ def _told(done: WorkDone) -> str:
         return f"Kept. A new version is being made of the answers: {done.version_id}."
     if done.kind not in TAUGHT:
         return f"Kept ({done.way}). The test of models goes on with it."
-    return f"Kept ({done.way}). {done.answers} answers wait for a version."
+    answers = "1 answer waits" if done.answers == 1 else f"{done.answers} answers wait"
+    return f"Kept ({done.way}). {answers} for a version."
 
 
 def _print_turn(found: WorkTurn) -> None:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
+from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 
 _LARGEST = 1e300  # beyond what anybody means; times a unit it is still a number
@@ -21,9 +22,13 @@ def one_of(choices: Container[str], said: str, usual: str = "") -> str:
 
 
 def typed_number(text: str) -> float:
-    """Return a number that somebody typed; NaN for what is none."""
+    """Return a number that somebody typed, with a decimal point or comma; NaN for what is none.
+
+    Raises ``InvalidInput`` for a comma that may be one of thousands.
+    """
+    number = with_point(text.strip(), "number")
     try:
-        return float(text)
+        return float(number)
     except ValueError:
         return math.nan
 

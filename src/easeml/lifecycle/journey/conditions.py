@@ -3,9 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from easeml.decimals import with_point
 from easeml.errors import InvalidInput
-
-from .decimals import with_point
 
 LATENCY, SIZE = "latency", "size"
 _CONDITION = re.compile(

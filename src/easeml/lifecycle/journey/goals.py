@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 
 from .conditions import Condition, parts_of, read_condition
-from .decimals import with_point
 
 _GOAL = re.compile(
     r"""

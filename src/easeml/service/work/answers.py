@@ -8,9 +8,9 @@ from pydantic import Field
 from easeml.contract.datasets import Version
 from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkDone
+from easeml.decimals import with_point
 from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
-from easeml.lifecycle.journey.decimals import with_point
 from easeml.service.access.caller import Caller
 from easeml.service.answers import standing
 from easeml.service.datasets import changing, datasets

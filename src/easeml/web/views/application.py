@@ -22,6 +22,7 @@ from easeml.contract.resources import Page
 from easeml.contract.rollouts import EndRollout, NewRollout, NewRolloutRule
 from easeml.contract.states import AdaptWay, Permission, RolloutEnd
 from easeml.contract.task_views import Task
+from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 from easeml.web import followed
 from easeml.web.forms import positive_number
@@ -301,8 +302,8 @@ def _gate(form: Any) -> NewGate:
 
 
 def _texts(form: Any, *names: str) -> dict[str, str]:
-    """Return fields of a form as text."""
-    return {name: str(form.get(name, "")) for name in names}
+    """Return fields of a form as text; numbers have a decimal point, also where a comma was typed."""
+    return {name: with_point(str(form.get(name, "")).strip(), name) for name in names}
 
 
 def _validated(kind: type[M], told: Mapping[str, Any]) -> M:

@@ -1,6 +1,7 @@
 """A new application: bring a file, confirm what easeml saw, start."""
 
 import hashlib
+import math
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -18,8 +19,8 @@ from easeml.contract.sources import NewOrigin
 from easeml.contract.states import VersionState
 from easeml.contract.task_views import Task
 from easeml.errors import EasemlError, InvalidInput
-from easeml.web.forms import positive_number
-from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.forms import positive_number, typed_number
+from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.report_parts import ShownReport, shown
 from easeml.web.views.constraining import Setting, settings
 from easeml.web.views.costing import cost_table, is_cost
@@ -114,7 +115,11 @@ async def start(context: PageContext) -> Response:
 
 async def _goal_text(context: PageContext, declaration: Declaration, value: str) -> str:
     """Return the goal that was asked about before the start, with its objective."""
-    objective = await _judged_objective(context, declaration)
+    return _written(await _judged_objective(context, declaration), value)
+
+
+def _written(objective: str, value: str) -> str:
+    """Return a goal as it is written: on the side of an objective that is wanted."""
     return f"{objective} {_SIDES.get(objective, '>=')} {value}"
 
 
@@ -141,22 +146,35 @@ async def ask(context: PageContext) -> Response:
     version = (await context.client.dataset(context.path("dataset"))).version
     wishes = Wishes.read(context.request.query_params.multi_items(), version)
     text = str(form.get("goal", "")).strip()
-    goal = _goal(text)
     declaration = wishes.declaration(version)
     objective = await _judged_objective(context, declaration)
+    try:
+        goal = _goal(objective, text)
+    except InvalidInput as wrong:
+        dataset = await context.client.dataset(context.path("dataset"))
+        return await _show(context, dataset, wishes, text, wrong)
     parameters = asked_of_goal(objective, goal)
     task = await context.client.ask_tool_before_start(declaration, "feasibility", **parameters)
     asked = replace(wishes, goal=text, asked=task.id)
     return back_to(f"/new/{context.path('dataset')}?{asked.query()}#realistic")
 
 
-async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Response:
+async def _show(
+    context: PageContext,
+    dataset: Dataset,
+    wishes: Wishes,
+    typed_goal: str = "",
+    wrong_goal: InvalidInput | None = None,
+) -> Response:
+    """Show the page; ``typed_goal`` stays in its field, and ``wrong_goal`` says what is wrong."""
     version = dataset.version
     proposal, problem = await _proposed(context, version, wishes)
     columns = _columns(version, proposal)
     question, answer = await _asked(context, version, wishes)
     values = {
         "dataset": dataset,
+        "goal": typed_goal or wishes.goal,
+        "wrong_goal": wrong_goal,
         "notes": notes_beside(version, wishes.target),
         "proposal": proposal,
         "problem": problem,
@@ -178,7 +196,7 @@ async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Respo
         "question": question,
         "answer": answer,
     }
-    return context.render("new_review.html", **values)
+    return context.render("new_review.html", status_of(wrong_goal), **values)
 
 
 async def _proposed(
@@ -246,13 +264,17 @@ def _limit(minutes: str) -> float | None:
     return positive_number(minutes, problem, unit=60)
 
 
-def _goal(text: str) -> float:
-    """Return the wanted quality. Raises InvalidInput for what is no number."""
-    try:
-        return float(text)
-    except ValueError:
-        remedy = "Write 0.9 for 90 %."
-        raise InvalidInput("The goal must be a number.", where="goal", remedy=remedy) from None
+def _goal(objective: str, text: str) -> float:
+    """Return the wanted value of an objective. Raises InvalidInput for what is none."""
+    number = typed_number(text.removesuffix("%"))
+    if math.isnan(number):
+        remedy = "Write 0.9 or 90 %. Other goals can be set once it has started, on Next."
+        raise InvalidInput(f"{text!r} is not a number.", where="goal", remedy=remedy)
+    goal = number / 100 if text.endswith("%") else number
+    if goal > 1 and objective not in _SIDES:
+        remedy = "The best is 1: write 0.9 or 90 %."
+        raise InvalidInput(f"{text!r} is beyond the best there is.", where="goal", remedy=remedy)
+    return goal
 
 
 def _address(request: Request, wishes: Wishes) -> str:

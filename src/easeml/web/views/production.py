@@ -7,6 +7,7 @@ from starlette.routing import Route
 from easeml.client import made_request
 from easeml.client.feedback_files import parts_of
 from easeml.contract.production import Feedback, NewRequestLog
+from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 from easeml.web.forms import chosen_file
 from easeml.web.page_context import PageContext, back_to, signed_in
@@ -22,8 +23,8 @@ async def keep(context: PageContext) -> Response:
     columns = str(form.get("mask", "")).split(",")
     wish = made_request(
         NewRequestLog,
-        share=str(form.get("share", "")),
-        days=str(form.get("days", "")),
+        share=with_point(str(form.get("share", "")).strip(), "share"),
+        days=with_point(str(form.get("days", "")).strip(), "days"),
         mask=[one.strip() for one in columns if one.strip()],
     )
     await context.client.set_request_log(application_id, wish)
