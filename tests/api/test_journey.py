@@ -163,3 +163,21 @@ def test_the_page_leads_and_takes_a_goal(client: TestClient, store: Store, ann) 
     assert kept.url.path == page
     assert "It is met on validation rows" not in kept.text
     assert 'value="accuracy &gt;= 0.9"' in kept.text
+
+
+def test_a_column_that_tells_by_being_there_lacks_nothing(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    """A remark that nine of ten rows do not have is no gap to fill in."""
+    lines = toys(80).splitlines()
+    marked = [line + (",ok" if place % 8 == 0 else ",") for place, line in enumerate(lines[1:])]
+    table = "\n".join([lines[0] + ",remark", *marked])
+    dataset = upload(client, store, ann, tmp_path, table)
+    wish = {"dataset_id": dataset["id"], "target": "kind"}
+    made = client.post(APPLICATIONS, json=wish, headers=ann.headers).json()["id"]
+    work_off(store, tmp_path)
+    journey = asked(client, ann, made)
+    assert "Cells are missing" not in str(journey)
+    with store.read() as tx:
+        version = tx.unscoped().versions.get(tx.unscoped().applications.get(made).version_id)
+    assert version.columns_by_name["remark"]["missing"] > 0.8

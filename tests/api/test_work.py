@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 from inline_worker import train, work_off
@@ -15,6 +16,7 @@ from test_reports import APPLICATIONS
 
 from easeml.data import is_reserved
 from easeml.ids import new_id
+from easeml.kinds.shared import work_items
 from easeml.service.work import answers, queue
 from easeml.store import Store
 from easeml.store.shapes import WorkQuestion
@@ -421,3 +423,12 @@ def test_what_a_remedy_asks_is_no_squared_error(
     after = take(client, ann, application)
     assert after["open"] == before["open"] + 1
     assert after["promise"] == pytest.approx(before["promise"])
+
+
+def test_what_models_say_is_offered_as_people_write_numbers() -> None:
+    """A button says 9.9, not 9.874027228; the value that stands is offered as it is."""
+    answers = pd.Series([8.5, 4.1, 12.0, *[2.5] * 40, 1.234567])
+    assert work_items.decimals_of(answers) == 1
+    assert work_items.decimals_of(pd.Series(["big", "small"])) is None
+    options = ((9.874027228, 0.9), (1.234567, 0.1))
+    assert work_items.as_written(options, 1, given=1.234567) == ((9.9, 0.9), (1.234567, 0.1))

@@ -170,6 +170,7 @@ def _print_report(found: WatchReport) -> None:
     pairs: list[tuple[str, Any]] = [
         ("right, estimated", _between(found.estimate, low, high)),
         ("right on validation rows", found.reference),
+        ("right is off by at most", found.tolerance),
         ("rows", found.rows),
         ("moved", [column for column, test in found.drift.items() if test.alarm]),
     ]
@@ -178,7 +179,8 @@ def _print_report(found: WatchReport) -> None:
         pairs.append(("right where the truth came", _between(true.quality, true.low, true.high)))
         pairs.append(("rows of these", true.rows))
     if found.remedy:
-        pairs.append(("remedy", f"{found.remedy} easeml app adapt {found.application_id}"))
+        adapt = f"Adapt it: easeml app adapt {found.application_id}"
+        pairs.append(("remedy", f"{found.remedy} {adapt}"))
     print_pairs(pairs)
 
 

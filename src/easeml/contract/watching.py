@@ -33,6 +33,7 @@ class WatchReport(Answer):
     ``status``: ok, watch, alert, or cannot tell; ``reason`` says why. ``estimate``: of the
     quality on the rows that were looked at last, without their labels but for those that came, with
     its ``interval`` [low, high]; null where it cannot be told. ``reference``: on validation rows.
+    ``tolerance``: the error up to which a predicted number counts as right; null of classes.
     ``drift``: how each input column has moved, by the column; p-values are corrected for their
     number. ``tests``: of all columns, of the predictions, and of the concept, by their kind.
     ``labelled``: of the newest kept rows whose truth came; whose truth comes may not be chosen at
@@ -47,6 +48,7 @@ class WatchReport(Answer):
     estimate: float | None = None
     interval: tuple[float, float] | None = None
     reference: float | None = None
+    tolerance: float | None = None
     rows: int = 0
     waiting: int = 0
     drift: dict[str, Drift] = Field(default_factory=dict)

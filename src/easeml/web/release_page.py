@@ -45,6 +45,8 @@ def needs_of(view: ServingHistory, titled: Callable[[str], str]) -> list[Need]:
         found.append(
             Need("What serves may not be right any more.", "See what moved", "/history#watch")
         )
+    elif view.watch.remedy and not view.adaptation.running:
+        found.append(Need(view.watch.remedy, "See what moved", "/history#watch"))
     for gate in view.gates.gates:
         if gate.labels is not None and gate.labels.waiting is not None:
             waiting = gate.labels.waiting

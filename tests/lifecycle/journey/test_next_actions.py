@@ -147,6 +147,11 @@ def test_an_unrealistic_goal_is_said_so():
     assert "89.0% (between 85.0% and 93.0%)" in action.reason
     stations = {one.name: one.state for one in rail(facts, [action])}
     assert stations["Feasible?"] == "trouble"
+    least = Estimate(8.15, 4.0, 9.2)
+    numbers = replace(facts, feasible=replace(feasible, unit="r2", least=least))
+    assert "the least rmse that any model can reach is 8.15 (between 4 and 9.2)" in (
+        next_actions(numbers)[0].reason  # as the goal is told
+    )
 
 
 def test_worn_out_test_rows_are_a_question_to_the_owner():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 RELATION = "rows.parquet"
 _OPTIONS = 5
+_USUAL = 0.95  # share of the answers that have no more decimals
 _COLUMNS = 30
 _LONGEST = 200  # characters of a cell
 _LOOKED_AT = 20_000  # train rows in which doubtful cells are looked for
@@ -65,9 +67,12 @@ def items_of(
     found = work.calibrated(found, known)
     matters = work.what_matters(rows, found)
     frames = {"train": _by_id(version, "train"), "pool": _by_id(version, "pool")}
+    decimals = decimals_of(frames["train"][version.target])
     items = []
     for item, columns in zip(found, matters, strict=True):
         frame = frames["pool" if item.kind == work.LABEL else "train"]
+        if item.column == version.target:
+            item = replace(item, options=as_written(item.options, decimals, item.given))
         items.append(_item(item, frame.loc[item.row].drop(item.column), columns))
     waiting = [(one["kind"], int(one["row"]), one["column"]) for one in answered if one["waits"]]
     is_told = pool is not None and pool.chances is not None
@@ -154,6 +159,29 @@ def text_of(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value)[:_LONGEST]
+
+
+def decimals_of(answers: pd.Series) -> int | None:
+    """Return how many decimals the answers are written with, but for a few; None of no numbers."""
+    if answers.dtype.kind != "f":
+        return None
+    digits = sorted(len(text_of(value).partition(".")[2]) for value in answers.dropna())
+    return digits[int(_USUAL * (len(digits) - 1))] if digits else None
+
+
+def as_written(
+    options: Sequence[tuple[Any, float]], decimals: int | None, given: Any
+) -> tuple[tuple[Any, float], ...]:
+    """Return options as people would write them: what models say has digits that mean nothing.
+
+    ``given``: the value that stands, which stays as it is.
+    """
+    if decimals is None:
+        return tuple(options)
+    found = []
+    for value, weight in options:
+        found.append((value if value == given else round(float(value), decimals), weight))
+    return tuple(found)
 
 
 def _item(proposal: Proposal, row: pd.Series, matters: list[str]) -> dict[str, Any]:

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from easeml.lifecycle.journey import estimates
 from easeml.lifecycle.journey.estimates import NO_GAIN
 from easeml.lifecycle.journey.facts import Estimate, Facts, WorkLeft
-from easeml.lifecycle.journey.phrases import between, checked_so_far, counted, goal_of, told
+from easeml.lifecycle.journey.phrases import (
+    between,
+    checked_so_far,
+    counted,
+    goal_of,
+    told,
+    what_best,
+)
 from easeml.lifecycle.tool_answer import PERSON_SECOND
 from easeml.objective_names import in_words
 
@@ -283,10 +290,9 @@ def _lower(facts: Facts) -> Action | None:
     feasible = facts.feasible
     if feasible is None or feasible.verdict != "unrealistic" or facts.goal is None:
         return None
-    best = between(feasible.best, feasible.unit)
     why = (
-        f"The goal, {goal_of(facts)}, is out of reach with these columns and labels: the best that "
-        f"any model can reach is {best}. Add columns that say more, or lower the goal."
+        f"The goal, {goal_of(facts)}, is out of reach with these columns and labels: the "
+        f"{what_best(feasible)}. Add columns that say more, or lower the goal."
     )
     return Action("lower-goal", "Add columns, or lower the goal", why, NO_GAIN, human_minutes=5.0)
 

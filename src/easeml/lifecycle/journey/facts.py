@@ -25,7 +25,8 @@ class Feasible:
     ``asked``: what the tool was asked about. ``best``: what
     any model can reach; ``reached``: what a quick learner does. ``noise``: the share of wrong
     labels, at most. ``more_rows``: labelled rows to add until the verdict is clear. ``doubled``:
-    what a quick learner should reach with twice the rows. None: not told. ``answers``: of people
+    what a quick learner should reach with twice the rows. ``least``: ``best`` as an rmse, of a goal
+    that is one. None: not told. ``answers``: of people
     since then, for which ``best`` allows.
     """
 
@@ -38,6 +39,7 @@ class Feasible:
     noise: Estimate | None = None
     more_rows: int | None = None
     doubled: Estimate | None = None
+    least: Estimate | None = None
     answers: int = 0
     asked: Mapping[str, Any] = field(default_factory=dict)
 

@@ -33,12 +33,27 @@ def between(estimate: Estimate, unit: str) -> str:
 
 def best_of(feasible: Feasible) -> str:
     """Return a sentence on the best that any model can reach, and for what it allows."""
-    best = between(feasible.best, feasible.unit)
-    said = f"The best {in_words(feasible.unit)} that any model can reach is {best}."
+    said = f"The {what_best(feasible)}."
     if not feasible.answers:
         return said
     since = counted(feasible.answers, "answer of a person", "answers of people")
     return f"{said} That allows for {since} since then."
+
+
+def what_best(feasible: Feasible) -> str:
+    """Return what any model can reach, in the unit of the goal: "best accuracy that ... is 0.9"."""
+    if feasible.least is not None:
+        return f"least rmse that any model can reach is {_number_between(feasible.least)}"
+    if feasible.unit in _SHARES:
+        best = between(feasible.best, feasible.unit)
+    else:
+        best = _number_between(feasible.best)
+    return f"best {in_words(feasible.unit)} that any model can reach is {best}"
+
+
+def _number_between(estimate: Estimate) -> str:
+    ends = f"between {estimate.low:.4g} and {estimate.high:.4g}"
+    return f"{estimate.value:.4g} ({ends})"
 
 
 def better_by(fall: float, target: str, *, is_number: bool) -> str:

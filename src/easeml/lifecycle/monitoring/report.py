@@ -272,7 +272,9 @@ def _doubts(
     if offset.labelled:
         return tuple(doubts)
     if shift.overlap < rules.least_overlap:
-        doubts.append(f"only {shift.overlap:.0f} reference rows resemble these")
+        alike = round(shift.overlap)
+        rows = "row resembles" if alike == 1 else "rows resemble"
+        doubts.append(f"only {alike} reference {rows} these")
     if shift.separation > max(rules.most_separation, trust.separation):
         doubts.append("these rows are unlike the reference")
     return tuple(doubts)

@@ -57,7 +57,7 @@ def _ask(state: Watch, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Watch]:
     monitor = state.monitor or _fitted(state.config, facts)
     batch = Batch(newer.inputs, said.values, said.chances, _labelled(newer))
     report, after = ask(monitor, batch)
-    answer = _answer(report, batch.labelled, _moved(after, report))
+    answer = _answer(report, after.tolerance, batch.labelled, _moved(after, report))
     return answer, replace(state, monitor=after)
 
 
@@ -89,10 +89,12 @@ def _labelled(newer: Predicted) -> Labelled | None:
     return Labelled(at_random(rows, len(newer.answers)), newer.answers.iloc[rows].to_numpy())
 
 
-def _answer(report: MonitorReport, labelled: Labelled | None, moved: Table) -> ToolAnswer:
+def _answer(
+    report: MonitorReport, tolerance: float | None, labelled: Labelled | None, moved: Table
+) -> ToolAnswer:
     return ToolAnswer(
         advice=report.advice,
-        numbers=_numbers(report),
+        numbers=_numbers(report, tolerance),
         assumes=_assumed(report, labelled),
         verdict=report.status,
         figures=(report.figure(),),
@@ -100,11 +102,13 @@ def _answer(report: MonitorReport, labelled: Labelled | None, moved: Table) -> T
     )
 
 
-def _numbers(report: MonitorReport) -> tuple[Number, ...]:
+def _numbers(report: MonitorReport, tolerance: float | None) -> tuple[Number, ...]:
     numbers = [
         Number("quality", "Quality on the newer rows", report.score, report.low, report.high),
         Number("reference", "Quality on the reference rows", report.reference),
     ]
+    if tolerance is not None:
+        numbers.append(Number("tolerance", "Error up to which a number is right", tolerance))
     if report.labelled is not None:
         numbers.append(Number("labelled", "Quality by the labels alone", report.labelled))
     numbers += [

@@ -164,8 +164,12 @@ def _rarest(version: DatasetVersion) -> tuple[str, int] | None:
 
 
 def _holes(inputs: Sequence[ColumnSeen]) -> dict[str, float]:
-    """Return the share of missing cells of the columns that lack more than a few."""
-    shares = {column["name"]: column.get("missing", 0.0) for column in inputs}
+    """Return the share of missing cells of the columns that lack more than a few.
+
+    A column with one value, or none, tells by being there: nothing is missing in it.
+    """
+    asked = (column for column in inputs if len(column.get("classes", ())) != 1)
+    shares = {column["name"]: column.get("missing", 0.0) for column in asked}
     return {name: share for name, share in shares.items() if share > _LEAST_MISSING}
 
 

@@ -86,6 +86,7 @@ def _found(
         asked=parameters,
         goal=_goal(parameters),
         best=estimate_of(numbers["best"]),
+        least=if_known(numbers.get("rmse"), estimate_of),
         reached=numbers["reached"].value,
         rows=count_of(numbers["rows"]),
         noise=if_known(numbers.get("noise"), estimate_of),

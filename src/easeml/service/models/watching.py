@@ -131,7 +131,7 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
         return WatchReport(
             application_id=application.id,
             status=CANNOT_TELL,
-            reason=failed or "No rows of production were looked at for the model that serves.",
+            reason=failed or _why_no_look(tables, application),
             waiting=waiting,
             labelled=labelled,
         )
@@ -140,6 +140,15 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
         return shown
     reason = f"{failed} The look before it said: {shown.reason}"
     return shown.model_copy(update={"status": CANNOT_TELL, "reason": reason})
+
+
+def _why_no_look(tables: Tables, application: Application) -> str:
+    """Return that no rows were looked at yet, and what that needs."""
+    said = "No rows of production were looked at for the model that serves."
+    log = tables.request_logs.find(id=application.id)
+    if log is None or not log.share:
+        return f"{said} Requests have to be kept first: easeml app log {application.id} --share 1"
+    return f"{said} A request is kept some seconds after its answer; then it can be looked at."
 
 
 def _failed_look(tries: list[records.Task]) -> str:
@@ -190,6 +199,7 @@ def _shown(
         estimate=estimate,
         interval=interval,
         reference=numbers["reference"].value,
+        tolerance=numbers["tolerance"].value if "tolerance" in numbers else None,
         rows=int(numbers["rows"].value),
         waiting=waiting,
         drift=drift,

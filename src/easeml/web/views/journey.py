@@ -18,7 +18,7 @@ _LINKS = {
     "check-labels": ("Check labels", "/work"),
     "search": ("See the search", ""),
     "label": ("Label rows", "/work"),
-    "clean": ("See the columns", "/data"),
+    "clean": ("See doubtful cells", "/data#doubts"),
     "pick": ("Pick a model", "/ask/pick"),
     "watch": ("Look at newer rows", "/ask/monitor"),
     "remedy": ("See the remedies", "/history#remedies"),
