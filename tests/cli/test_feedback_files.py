@@ -7,6 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from easeml.cli import production
+from easeml.client.feedback_files import parts_of
 
 
 @pytest.fixture
@@ -28,3 +29,11 @@ def test_a_column_that_lacks_is_named_and_where_requests_are_told(
     assert refused is not None
     assert f"There is no '{lacking}'." in str(refused)
     assert "easeml predict --json" in str(refused)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_tables_of_any_spreadsheet_are_read(delimiter: str) -> None:
+    lines = [["request_id", "row", "value"], ["req_1", "3", "gut"]]
+    (found,) = parts_of("\n".join(map(delimiter.join, lines)), "told.csv")
+    (told,) = found.root
+    assert (told.request_id, told.row, told.value) == ("req_1", 3, "gut")

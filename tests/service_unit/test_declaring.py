@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from easeml.contract.applications import Declaration
+from easeml.contract.production import Feedback
 from easeml.contract.tasks import TaskResult
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
 from easeml.service.datasets import datasets
 from easeml.service.journey import next_steps
+from easeml.service.production import feedback
 from easeml.store import Store
 
 from .world import UPLOAD, bring, claim, prepare, upload
@@ -70,3 +72,17 @@ def test_what_may_know_the_answer_is_said_of_the_application(store: Store, bob: 
 
     without = Declaration(dataset_id=dataset, drop=["size"])
     assert applications.declare(store, bob, without).leaks == {}
+
+
+def test_what_was_true_of_a_number_may_have_a_decimal_comma(store: Store, bob: Caller) -> None:
+    dataset = ingested(store, bob)
+    made = applications.declare(store, bob, Declaration(dataset_id=dataset, target="price"))
+    said = [{"key": str(place), "value": value} for place, value in enumerate(("19,3", "7.5", 4))]
+    assert feedback.give(store, bob, made.id, Feedback.model_validate(said)).foreign == 0
+    with pytest.raises(InvalidInput, match="'1,000' may mean 1000 or 1.000"):
+        feedback.give(
+            store, bob, made.id, Feedback.model_validate([{"key": "3", "value": "1,000"}])
+        )
+    with store.read() as tx:
+        truths = feedback.truths(tx.scoped(bob.tenant_id), made.id)
+    assert truths == {"0": "19.3", "1": "7.5", "2": 4}

@@ -11,6 +11,7 @@ from easeml.contract.production import Feedback
 from easeml.errors import InvalidInput
 
 _AT_ONCE = 10_000  # words on rows in one request
+_DELIMITERS = ",;\t"
 _FORMS = (
     "Give columns request_id, row and value, or key and value; as CSV, JSON or JSON lines. "
     "`easeml predict --json` tells the request_id of a file; rows count from 0."
@@ -36,7 +37,9 @@ def _read(content: str, where: str) -> list[dict[str, Any]]:
             return list(map(json.loads, filter(str.strip, lines)))
     except json.JSONDecodeError as error:
         raise InvalidInput(f"This is not JSON: {error}.", where=where, remedy=_FORMS) from error
-    return list(map(_filled, csv.DictReader(lines)))
+    header = lines[0] if lines else ""
+    delimiter = max(_DELIMITERS, key=header.count)  # spreadsheets of many countries write ;
+    return list(map(_filled, csv.DictReader(lines, delimiter=delimiter)))
 
 
 def _filled(row: dict[str, Any]) -> dict[str, Any]:

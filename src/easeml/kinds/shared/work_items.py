@@ -69,10 +69,12 @@ def items_of(
     frames = {"train": _by_id(version, "train"), "pool": _by_id(version, "pool")}
     decimals = decimals_of(frames["train"][version.target])
     items = []
-    for item, columns in zip(found, matters, strict=True):
-        frame = frames["pool" if item.kind == work.LABEL else "train"]
-        if item.column == version.target:
-            item = replace(item, options=as_written(item.options, decimals, item.given))
+    for proposed, columns in zip(found, matters, strict=True):
+        frame = frames["pool" if proposed.kind == work.LABEL else "train"]
+        options = proposed.options
+        if proposed.column == version.target:
+            options = as_written(options, decimals, proposed.given)
+        item = replace(proposed, options=options)
         items.append(_item(item, frame.loc[item.row].drop(item.column), columns))
     waiting = [(one["kind"], int(one["row"]), one["column"]) for one in answered if one["waits"]]
     is_told = pool is not None and pool.chances is not None

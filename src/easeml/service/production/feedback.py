@@ -3,6 +3,7 @@
 import math
 
 from easeml.contract.production import Feedback, FeedbackKept
+from easeml.decimals import with_point
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, records
@@ -12,17 +13,23 @@ Named = tuple[str, int] | str
 
 
 def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) -> FeedbackKept:
-    """Keep what was true of rows that an endpoint was asked about; raises ``NotFound``.
+    """Keep what was true of rows that an endpoint was asked about.
 
-    It is kept also where the row is not (yet), and the newest word on a row counts.
+    It is kept also where the row is not (yet), and the newest word on a row counts. A number may
+    have a decimal comma. Raises ``NotFound``, and ``InvalidInput`` for a comma that may be one of
+    thousands: then nothing is kept.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         # Of two words on a row in one request, the later one is the newer one.
         ids = sorted(new_id("told") for _ in feedback.root)
+        classes = classes_of(tables, application)
+        values = [one.value for one in feedback.root]
+        if not classes:
+            values = list(map(_number, values))
         told = []
-        for id, one in zip(ids, feedback.root, strict=True):
+        for id, one, value in zip(ids, feedback.root, values, strict=True):
             told.append(
                 records.Feedback(
                     id=id,
@@ -31,18 +38,22 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
                     request_id=one.request_id,
                     row=one.row,
                     key=one.key,
-                    value={"value": one.value},
+                    value={"value": value},
                 )
             )
         tables.feedback.add_all(told)
         known = sum(_is_known(tables, application.id, told))
-        classes = classes_of(tables, application)
-    foreign = sum(not is_answer(one.value, classes) for one in feedback.root)
+    foreign = sum(not is_answer(value, classes) for value in values)
     return FeedbackKept(
         kept=len(told),
         known=known,
         foreign=foreign,
     )
+
+
+def _number(value: str | float | bool) -> str | float | bool:
+    """Return what was said of a number, with a decimal point."""
+    return with_point(value.strip(), "value") if isinstance(value, str) else value
 
 
 def answers(tables: Tables, application: records.Application) -> dict[Named, object]:
