@@ -217,5 +217,10 @@ def test_a_page_sets_and_shows_the_gate(client: TestClient, ann, application: st
         f"/applications/{application}/gate", data={**told, "steps": "many", "action": "set"}
     )
     assert wrong.status_code == 422
+    # A target that is a number has the largest error that counts, in a field of its own.
+    errors = {**told, "condition": "o - n > -0.3 +/- 0.2", "steps": "3", "scale": "2,5"}
+    browser.post(f"/applications/{application}/gate", data={**errors, "action": "set"})
+    kept = client.get(f"{APPLICATIONS}/{application}/gates", headers=ann.headers).json()
+    assert kept["gates"][0]["metric"] == "absolute-error"
     removed = browser.post(f"/applications/{application}/gate", data={**told, "action": "remove"})
     assert "Nothing has to be proven" in removed.text

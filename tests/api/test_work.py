@@ -150,7 +150,7 @@ def test_few_answers_are_used_when_somebody_says_so(
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     form = {"csrf": session.csrf_token(ann.key), "way": "use"}
     shown = browser.post(f"/applications/{application}/work", data=form).text
-    assert "Version 3 of the data is being made of the answers: 1 label and 0 cells" in shown
+    assert "Version 3 of the data is being made of the answers: 1 label. Begun" in shown
     refused = give(client, ann, item, way="undo")
     assert refused.status_code == 409  # the version has it
     work_off(store, tmp_path)
@@ -413,7 +413,7 @@ def test_what_a_remedy_asks_is_no_squared_error(
     """A remedy promises mistakes; how suspicious its cells are adds up to nothing."""
     before = take(client, ann, application)
     fewer = 1000 * before["promise"] / 2
-    assert before["says"].startswith(f"get better by as much as {fewer:.2g} mistakes less")
+    assert before["says"].startswith(f"improve as much as by {fewer:.2g} fewer mistakes")
     with store.write() as tx:
         tables = tx.scoped(ann.caller.tenant_id)
         (first, *_) = tables.work_items.list(application_id=application, limit=None)

@@ -66,7 +66,7 @@ def better_by(fall: float, target: str, *, is_number: bool) -> str:
         return f"explain about {100 * fall:.2g} % more of how '{target}' differs from row to row"
     mistakes = 1000 * fall / 2
     fewer = f"{mistakes:,.0f}" if mistakes >= 10 else f"{mistakes:.2g}"
-    return f"get better by as much as {fewer} mistakes less in 1,000 would make them"
+    return f"improve as much as by {fewer} fewer mistakes in 1,000"
 
 
 def goal_of(facts: Facts) -> str:

@@ -125,9 +125,10 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
     newest = _newest(tables, application)
     tries = _looks_asked_for(tables, application)
     waiting = _number_since(tables, application, _last_look(tries))
-    labelled = _labelled(tables, application)
+    look = None if newest is None else tools.show(store, newest)
+    labelled = _labelled(tables, application, _tolerance(look))
     failed = _failed_look(tries)
-    if newest is None:
+    if look is None:
         return WatchReport(
             application_id=application.id,
             status=CANNOT_TELL,
@@ -135,7 +136,7 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
             waiting=waiting,
             labelled=labelled,
         )
-    shown = _shown(application, tools.show(store, newest), waiting, labelled)
+    shown = _shown(application, look, waiting, labelled)
     if not failed:
         return shown
     reason = f"{failed} The look before it said: {shown.reason}"
@@ -199,7 +200,7 @@ def _shown(
         estimate=estimate,
         interval=interval,
         reference=numbers["reference"].value,
-        tolerance=numbers["tolerance"].value if "tolerance" in numbers else None,
+        tolerance=_tolerance(found),
         rows=int(numbers["rows"].value),
         waiting=waiting,
         drift=drift,
@@ -209,6 +210,12 @@ def _shown(
         created=found.created,
         remedy=_remedy(drift, tests),
     )
+
+
+def _tolerance(look: answers.Report | None) -> float | None:
+    """Return up to which error a number counts as right; None of classes, and without a look."""
+    numbers = {} if look is None else tools.numbers_of(look)
+    return numbers["tolerance"].value if "tolerance" in numbers else None
 
 
 def _remedy(drift: dict[str, Drift], tests: dict[str, Drift]) -> str:
@@ -320,13 +327,16 @@ def _looks_at(task: records.Task, model_id: str) -> bool:
     return bool(told.newer_artefact) and told.model_id == model_id
 
 
-def _labelled(tables: Tables, application: Application) -> Labelled | None:
+def _labelled(
+    tables: Tables, application: Application, tolerance: float | None
+) -> Labelled | None:
     """Return how often the model that serves was right of late, where the truth came.
 
     None without any. A month that goes badly is not hidden behind the years before it.
-    Wilson's interval (JASA 22, 1927). Numbers are never exactly right: for them it is None.
+    Wilson's interval (JASA 22, 1927). A number is right up to ``tolerance``, as watching has it;
+    None of numbers that were not looked at.
     """
-    newest = list(islice(_were_right(tables, application), _MOST_LABELLED))
+    newest = list(islice(_were_right(tables, application, tolerance), _MOST_LABELLED))
     if not newest:
         return None
     right, rows = sum(newest), len(newest)
@@ -334,8 +344,10 @@ def _labelled(tables: Tables, application: Application) -> Labelled | None:
     return Labelled(rows=rows, quality=right / rows, low=low, high=high)
 
 
-def _were_right(tables: Tables, application: Application) -> Iterator[bool]:
-    """Tell of each row whose true class came whether the model that serves was right, newest first."""
+def _were_right(
+    tables: Tables, application: Application, tolerance: float | None
+) -> Iterator[bool]:
+    """Tell of each row whose truth came whether the model that serves was right, newest first."""
     from easeml.lifecycle.labels import class_name
 
     truths = feedback.truths(tables, application.id)
@@ -349,9 +361,12 @@ def _were_right(tables: Tables, application: Application) -> Iterator[bool]:
     )
     for row in rows:
         truth, said = labelled_rows.truth_of(row, truths), row.answer["prediction"]
-        is_class = not isinstance(said, float)
-        if is_class and truth is not None:
+        if truth is None:
+            continue
+        if not isinstance(said, float):
             yield class_name(truth) == class_name(said)
+        elif tolerance is not None and feedback.is_answer(truth, set()):
+            yield abs(float(str(truth)) - said) <= tolerance
 
 
 def _wilson(right: int, rows: int) -> tuple[float, float]:

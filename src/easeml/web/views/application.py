@@ -298,6 +298,8 @@ def _gate(form: Any) -> NewGate:
     told: dict[str, Any] = _texts(form, "condition", "reliability", "steps")
     for name in ("labels", "rows"):
         told[name] = str(form.get(name, "")) or 0
+    if "scale" in form:  # of a target that is a number, which is never exactly right
+        told |= {"metric": "absolute-error", **_texts(form, "scale")}
     return _validated(NewGate, told)
 
 
