@@ -45,7 +45,11 @@ def test_numbers_are_right_up_to_what_watching_allows(store: Store, ann: Caller)
 
 def look(store: Store, ann: Caller, application_id: str, model_id: str) -> None:
     """Keep what a look at production said."""
-    told: dict[str, Any] = {"advice": "As before.", "verdict": "ok", "numbers": [*COUNTED, TOLERANCE]}
+    told: dict[str, Any] = {
+        "advice": "As before.",
+        "verdict": "ok",
+        "numbers": [*COUNTED, TOLERANCE],
+    }
     told["tables"] = [{"title": "Drift", "columns": [], "rows": []}]
     with store.write() as tx:
         tables = tx.scoped(ann.tenant_id)

@@ -1073,9 +1073,11 @@ class AsyncOperations(AsyncCalls):
         )
 
     async def give_feedback(self, application_id: str, feedback: Feedback) -> FeedbackKept:
-        """Keep what was true of rows that an endpoint was asked about; raises ``NotFound``.
+        """Keep what was true of rows that an endpoint was asked about.
 
-        It is kept also where the row is not (yet), and the newest word on a row counts.
+        It is kept also where the row is not (yet), and the newest word on a row counts. A number
+        may have a decimal comma. Raises ``NotFound``, and ``InvalidInput`` for a comma that may
+        be one of thousands: then nothing is kept.
         """
         return await self._send(
             FeedbackKept,

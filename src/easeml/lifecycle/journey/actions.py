@@ -356,5 +356,6 @@ def _fallen(facts: Facts) -> Action | None:
 def _watch(facts: Facts) -> Action | None:
     if not facts.serves or facts.watched == "alert":
         return None
-    why = "The goal is met. Bring newer rows now and then, to see whether the model is still right."
+    met = "The goal is met" if facts.is_proven else "The goal is met on validation rows"
+    why = f"{met}. Bring newer rows now and then, to see whether the model is still right."
     return Action("watch", "Watch newer rows", why, NO_GAIN, human_minutes=2.0)

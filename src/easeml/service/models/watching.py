@@ -327,9 +327,7 @@ def _looks_at(task: records.Task, model_id: str) -> bool:
     return bool(told.newer_artefact) and told.model_id == model_id
 
 
-def _labelled(
-    tables: Tables, application: Application, tolerance: float | None
-) -> Labelled | None:
+def _labelled(tables: Tables, application: Application, tolerance: float | None) -> Labelled | None:
     """Return how often the model that serves was right of late, where the truth came.
 
     None without any. A month that goes badly is not hidden behind the years before it.
