@@ -79,7 +79,7 @@ def test_what_was_true_of_a_number_may_have_a_decimal_comma(store: Store, bob: C
     made = applications.declare(store, bob, Declaration(dataset_id=dataset, target="price"))
     said = [{"key": str(place), "value": value} for place, value in enumerate(("19,3", "7.5", 4))]
     assert feedback.give(store, bob, made.id, Feedback.model_validate(said)).foreign == 0
-    with pytest.raises(InvalidInput, match="'1,000' may mean 1000 or 1.000"):
+    with pytest.raises(InvalidInput, match="'1,000' may mean"):
         feedback.give(
             store, bob, made.id, Feedback.model_validate([{"key": "3", "value": "1,000"}])
         )

@@ -106,7 +106,7 @@ def search(rows: Rows, wish: Wish, tell: Listener, clock: Clock) -> Outcome:
         seconds=clock.used(),
         members=[(trial.name, weight) for trial, weight in found.members],
         refitted=found.refitted,
-        trials=[_facts_of(trial) for trial in found.trials],
+        trials=list(map(_facts_of, found.trials)),
     )
 
 

@@ -48,7 +48,7 @@ def main(plan: Plan) -> None:
     _limit(resource.RLIMIT_FSIZE, plan.largest_file)
     _limit(resource.RLIMIT_NOFILE, 256)
     _limit(resource.RLIMIT_CORE, 0)
-    reads = [Path(path) for path in plan.reads]
+    reads = list(map(Path, plan.reads))
     known = dict(os.environ)  # by whoever starts this, for the program; confining empties it
     confine(Path(plan.folder), Starting.ANOTHER, reads=reads, network=plan.network)
     os.environ.update(known | os.environ)

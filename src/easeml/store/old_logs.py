@@ -28,7 +28,7 @@ class OldLogs:
         is_old = columns.finished < before
         has_any = sa.or_(columns.log != "", columns.trace != "")
         found = wanted.where(has_any, is_old).order_by(columns.id).limit(limit)
-        return [tuple(row) for row in self._session.all(found)]
+        return list(map(tuple, self._session.all(found)))
 
     def forget(self, ids: Sequence[str]) -> int:
         """Let these attempts have printed and noted nothing; return how many."""

@@ -130,8 +130,8 @@ class Rows(Generic[R]):
         """
         if not records:
             return []
-        added = [self._completed(record) for record in records]
-        rows = [values(record) for record in added]
+        added = list(map(self._completed, records))
+        rows = list(map(values, added))
         self._session.hints |= work_hints.of_rows(self._table.name, rows)
         if self._session.add(self._table, rows) < len(added):
             raise Conflict(
@@ -229,7 +229,7 @@ class Rows(Generic[R]):
         rows.
         """
         shape = self._shape(equals)._replace(columns=names)
-        return [tuple(row) for row in self._all(shape, equals)]
+        return list(map(tuple, self._all(shape, equals)))
 
     def column(self, name: str, **equals: Any) -> builtins.list[Any]:
         """This field of all rows with these values, in order of id."""

@@ -83,7 +83,7 @@ class Session:
         """Add rows that have the same fields, but those whose keys are there; return how many."""
         self._check_writes()
         statement = insertion(table, tuple(rows[0]), postgres=self.postgres)
-        count = statement.run_each(self.connection, [new_values(row) for row in rows])
+        count = statement.run_each(self.connection, list(map(new_values, rows)))
         self.changed |= count > 0
         return count
 

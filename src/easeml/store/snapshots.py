@@ -107,7 +107,7 @@ def _copy_rows(reading: sa.Connection, target: sa.Engine) -> None:
 def _copy_table(reading: sa.Connection, writing: sa.Connection, table: sa.Table) -> None:
     found = reading.execution_options(yield_per=_ROWS_AT_ONCE).execute(sa.select(table))
     for rows in found.mappings().partitions():
-        writing.execute(sa.insert(table), [dict(row) for row in rows])
+        writing.execute(sa.insert(table), list(map(dict, rows)))
 
 
 def _count_on(writing: sa.Connection) -> None:

@@ -39,7 +39,7 @@ def rows_without_gaps(numbers: Numbers) -> np.ndarray | None:
     """
     import numpy as np
 
-    given = [np.isfinite(values) for values in numbers.values()]
+    given = list(map(np.isfinite, numbers.values()))
     with_few_gaps = [one for one in given if one.mean() >= 1 - _MOST_GAPS]
     if not with_few_gaps:
         return None

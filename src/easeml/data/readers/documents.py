@@ -115,7 +115,7 @@ def _arrow_table(table: FoundTable, source: Source) -> pa.Table:
     import pyarrow as pa
 
     where = f"{source.name}, {table.place}"
-    columns = [list(cells) for cells in zip_longest(*table.rows, fillvalue="")]
+    columns = list(map(list, zip_longest(*table.rows, fillvalue="")))
     names = _name_rows(table, source.header)
     if names == len(table.rows):
         raise no_row(where)

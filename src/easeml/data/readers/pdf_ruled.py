@@ -87,4 +87,4 @@ def _divided(row: list[str], rows: int) -> list[list[str]]:
         return [row]
     most = counts.pop()
     columns = [each if len(each) == most else [""] * most for each in lines]
-    return [list(cells) for cells in zip(*columns, strict=True)]
+    return list(map(list, zip(*columns, strict=True)))

@@ -115,7 +115,7 @@ def paragraphs(page: Page) -> list[str]:
             texts.append([])
         texts[-1] += [piece.text for piece in line.pieces]
         above = line
-    return [one_line(text) for text in texts]
+    return list(map(one_line, texts))
 
 
 def _lines(words: Iterable[_Word], drawn: Iterable[_Edge]) -> list[_Line]:

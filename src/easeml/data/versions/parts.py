@@ -37,7 +37,7 @@ def read_parts(names: Collection[str], name: str, read: Callable[[str], pa.Table
 
     further = map(partial(_part, name), count(1))
     there = [_part(name, 0), *takewhile(names.__contains__, further)]
-    return pa.concat_tables([read(part) for part in there])
+    return pa.concat_tables(list(map(read, there)))
 
 
 def is_there(names: Collection[str], name: str) -> bool:

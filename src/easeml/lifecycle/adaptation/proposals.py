@@ -137,7 +137,7 @@ def _scale(known: Known, seed: int) -> Proposal:
     inputs = known.inputs.copy()
     for move in moves:
         inputs[move.column] = move.apply(inputs[move.column])
-    told = _listed([_move_told(move) for move in moves])
+    told = _listed(list(map(_move_told, moves)))
     says = f"Columns are read otherwise: {told}. The labelled rows are read so, too."
     return Proposal(True, says, (Number("columns", "Columns that moved", len(moves)),), inputs)
 
@@ -218,7 +218,7 @@ def _moved(known: Known) -> str:
             column.encode(inputs[column.name]),
             column.encode(recent_inputs[column.name]),
         )
-        names = [str(place) for place in range(rows.shape[1])]
+        names = list(map(str, range(rows.shape[1])))
         p_value = covariate_test(rows, recent, names, _LEVEL).p_value
         if p_value is not None:
             found[column.name] = min(1.0, p_value * len(encoder.columns))

@@ -23,7 +23,7 @@ def written(order: Order) -> bytes:
         "encoding": asdict(order.encoding),
         "targets": asdict(order.targets),
         "ids": order.rows.ids,
-        "items": [asdict(item) for item in order.items],
+        "items": list(map(asdict, order.items)),
         "answered": order.answered,
         "told_chances": order.told_chances,
         "error": order.model.error,

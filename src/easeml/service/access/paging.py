@@ -46,4 +46,4 @@ def page_of(
 ) -> Page[T]:
     """Return a page of ``rows``, each record shown by ``show``; raises like ``page_records``."""
     records, following = page_records(rows, after, limit, **equals)
-    return Page(items=[show(record) for record in records], next=following)
+    return Page(items=list(map(show, records)), next=following)

@@ -111,7 +111,7 @@ def _show(tool: Tool, why_not: str) -> ApplicationTool:
         name=tool.name,
         title=tool.title,
         about=tool.about,
-        parameters=[_parameter(one) for one in parameters_of(tool.config)],
+        parameters=list(map(_parameter, parameters_of(tool.config))),
         takes_newer=tool.takes_newer,
         needs_newer="newer" in tool.needs,
         takes_model=asked_models.takes_one(tool),

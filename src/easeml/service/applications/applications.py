@@ -174,7 +174,7 @@ def promotions(
 def newest_promotions(tables: Tables, application: ApplicationRecord) -> list[PromotionAnswer]:
     """Return all changes of what an application serves, the newest first."""
     found = tables.promotions.list(application_id=application.id, newest_first=True, limit=None)
-    return [_show_promotion(promotion) for promotion in found]
+    return list(map(_show_promotion, found))
 
 
 def roll_back(

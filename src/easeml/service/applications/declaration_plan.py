@@ -182,7 +182,7 @@ def _check_rows(upload: DatasetVersion) -> None:
 
 
 def _declare_columns(upload: DatasetVersion, declaration: Declaration) -> Columns:
-    reports = [ColumnReport.from_json(column) for column in upload.columns]
+    reports = list(map(ColumnReport.from_json, upload.columns))
     target = declaration.target or upload.summary.target or None
     split = Split.from_text(declaration.split, [report.name for report in reports])
     drop = list(declaration.drop)

@@ -108,7 +108,7 @@ def list_deleted(
         rows = tx.scoped(caller.tenant_id).applications
         ids = [id for id, since in rows.pick("id", "deleted", erased=False) if since is not None]
         found, following = page_records(rows, after, limit, id=ids)
-        return Page(items=[_show(application) for application in found], next=following)
+        return Page(items=list(map(_show, found)), next=following)
 
 
 def check_there(application: kept.Application) -> None:

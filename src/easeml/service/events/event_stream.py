@@ -10,7 +10,7 @@ def after(store: Store, caller: Caller, seq: int, *, limit: int = 500) -> list[E
     """Return the tenant's events that follow ``seq``, at most ``limit``."""
     with store.read() as tx:
         found = tx.events.after(seq, tenant_id=caller.tenant_id, limit=limit)
-    return [show(event) for event in found]
+    return list(map(show, found))
 
 
 def show(event: Event) -> EventAnswer:

@@ -120,7 +120,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
     rules = replace(application.rules, histories=histories)
     tables.applications.update(application.id, rules=rules)
     registry = knowledge_base.current(tx)
-    read = [_Run.from_json(run) for run in result.value["taken"]]
+    read = list(map(_Run.from_json, result.value["taken"]))
     searched = [JobState.RUNNING, JobState.RESTING]
     for job in tables.jobs.list(application_id=application.id, state=searched, limit=None):
         _try_best(tx, registry, job, _best(read, registry))

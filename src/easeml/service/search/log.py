@@ -41,7 +41,7 @@ def parts_of(tx: Transaction, epoch: int, skip: int = 0) -> list[list[Change]]:
     """Return the parts of the log of an epoch, in order, without the first ``skip``."""
     after = _id(epoch, skip - 1) if skip else None
     found = tx.search_changes.list(epoch=epoch, after=after, limit=None)
-    return [_changes(part) for part in found]
+    return list(map(_changes, found))
 
 
 def decisions(tx: Transaction, epoch: int) -> Iterator[Decided]:

@@ -54,7 +54,7 @@ def source(store: Store, caller: Caller, application_id: str) -> Source:
             address=origin.get("address", ""),
             query=origin.get("query", ""),
             running=any(retrieval.state == RetrievalState.RUNNING for retrieval in newest),
-            retrievals=[show(retrieval) for retrieval in newest],
+            retrievals=list(map(show, newest)),
         )
 
 

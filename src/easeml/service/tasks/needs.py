@@ -152,7 +152,7 @@ def _group_of(payload: Mapping[str, Any]) -> str:
 
 def _declared(payload: Mapping[str, Any]) -> Needs:
     """Return the most that any module of a task says that it needs."""
-    said = [_of(module) for module in told_modules.modules(payload)]
+    said = list(map(_of, told_modules.modules(payload)))
     return largest([Needs(), *said])
 
 

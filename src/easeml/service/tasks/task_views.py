@@ -151,7 +151,7 @@ def attempts_of(tables: Tables, task: Task) -> list[Attempt]:
 
 def show_detail(task: Task, attempts: list[Attempt]) -> TaskDetail:
     """Return what a task was told to do, and its attempts."""
-    shown = [_show_attempt(attempt) for attempt in attempts]
+    shown = list(map(_show_attempt, attempts))
     return TaskDetail(spec=task.payload, attempts=shown)
 
 

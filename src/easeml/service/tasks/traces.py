@@ -121,7 +121,7 @@ def _shown(track: Track, shortest: float) -> TraceTrack:
             bars.append(replace(bar, depth=depth))
     bars.sort(key=lambda bar: bar.begin - bar.end)
     kept = sorted(bars[:_MOST_BARS], key=lambda bar: (bar.begin, bar.depth))
-    return TraceTrack(process=track.process, name=track.name, bars=[_bar(one) for one in kept])
+    return TraceTrack(process=track.process, name=track.name, bars=list(map(_bar, kept)))
 
 
 def _bar(bar: Bar) -> TraceBar:

@@ -28,7 +28,7 @@ def show(
     start = offset_of(after)
     page = cells[start : start + limit]
     return Doubts(
-        items=[_show(cell) for cell in page],
+        items=list(map(_show, page)),
         next=next_offset(start, limit, len(cells)),
         version_id=version.id,
         number=version.number,

@@ -18,7 +18,7 @@ _WORST = -1.0
 
 def _code(label: str, classes: Sequence[str]) -> int:
     """Return the place of a label. Raises ``InvalidInput`` where it is none of the target."""
-    known = [str(one) for one in classes]
+    known = list(map(str, classes))
     if label not in known:
         raise InvalidInput(
             f"{label!r} is not a class of the target.",
@@ -178,7 +178,7 @@ class Cost:
         told.table = np.zeros((len(classes), len(classes)))
         for true, said, cost in self.costs:
             told.table[_code(true, classes), _code(said, classes)] = cost
-        _check_costs(told.table, [str(one) for one in classes])
+        _check_costs(told.table, list(map(str, classes)))
         return told
 
     def class_weights(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:

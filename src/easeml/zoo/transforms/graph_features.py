@@ -65,7 +65,7 @@ class GraphFeatures:
         widest = max(rows.shape[1] for rows in first.values())
         if widest <= _MOST_WIDTH:
             second = self._neighbours(first, ends)
-            parts += [_mean(rows) for rows in second.values()]
+            parts += list(map(_mean, second.values()))
         return np.concatenate(parts)
 
     def _beside_neighbours(

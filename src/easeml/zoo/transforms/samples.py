@@ -43,7 +43,7 @@ class FittedSamples:
 
         if self.graph is not None:
             column, graph = self.graph
-            rows = [graph.transform(cell) for cell in cells_of(data, column)]
+            rows = list(map(graph.transform, cells_of(data, column)))
             parts.append(np.stack(rows))
 
         return np.concatenate(parts, axis=1)

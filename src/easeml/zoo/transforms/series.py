@@ -48,7 +48,7 @@ class FittedSeries:
         if self.raw:
             parts.append(even.reshape(len(even), -1))
         if len(self.kernels.lengths):
-            parts.append(np.array([_plain_features(one) for one in found]))
+            parts.append(np.array(list(map(_plain_features, found))))
             parts.append(self.kernels.transform(even))
         return np.concatenate(parts, axis=1)
 

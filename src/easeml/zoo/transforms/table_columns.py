@@ -73,7 +73,7 @@ class Table:
         self, frame: "pd.DataFrame"
     ) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
         """Return the number columns, and the features of dates, that vary in training rows."""
-        varies = np.array([_varies(values) for values in self.numeric(frame).T], dtype=bool)
+        varies = np.array(list(map(_varies, self.numeric(frame).T)), dtype=bool)
         of_numbers = varies[: len(self.numbers)]
         of_dates = varies[len(self.numbers) :].reshape(-1, len(FEATURES))
 
