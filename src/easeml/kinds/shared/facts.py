@@ -164,7 +164,8 @@ def _pool(sources: Sources, rows: Any) -> Any:
     from easeml.data import ROW, is_reserved
 
     version = sources.version
-    pool = version.frames.get("pool", version.frames["train"].iloc[:0])
+    none: Any = version.frames["train"].iloc[:0]
+    pool: Any = version.frames.get("pool", none)
     asked = pool[~is_reserved(pool[ROW].to_numpy())].set_index(ROW)
     return _inputs(sources, asked)
 

@@ -67,7 +67,8 @@ def items_of(
     found = work.calibrated(found, known)
     matters = work.what_matters(rows, found)
     frames = {"train": _by_id(version, "train"), "pool": _by_id(version, "pool")}
-    decimals = decimals_of(frames["train"][version.target])
+    taught: Any = frames["train"][version.target]
+    decimals = decimals_of(taught)
     items = []
     for proposed, columns in zip(found, matters, strict=True):
         frame = frames["pool" if proposed.kind == work.LABEL else "train"]

@@ -1,5 +1,7 @@
 """What becomes of a batch of answers: a version, and then what the search with it brought."""
 
+from typing import Any
+
 from easeml.contract.states import JobState, VersionState
 from easeml.contract.work import WorkBrought, WorkMaking
 from easeml.store import Tables, id_of
@@ -54,7 +56,7 @@ def _newest_version(
     tables: Tables, application: Application, state: VersionState | None = VersionState.READY
 ) -> DatasetVersion | None:
     """Return the newest version of people's answers in a state; None: in any."""
-    where = {} if state is None else {"state": state}
+    where: dict[str, Any] = {} if state is None else {"state": state}
     found = tables.versions.list(
         dataset_id=application.dataset_id, limit=None, newest_first=True, **where
     )
