@@ -75,6 +75,20 @@ def test_what_production_changed_is_to_be_learned_from() -> None:
     assert "in place of those before" in first.title
 
 
+def test_a_column_that_moved_is_to_be_repaired_or_learned_from() -> None:
+    """Nobody but its owner knows whether a column is broken or the world has changed."""
+    later, codes = rows(900, 3)
+    later["x"] += 30.0  # and what follows from it is as before
+    answer = TOOL.answer(facts(rows(900, 1), rows(900, 2), (later, codes)), {})
+    assert answer.tables[1].rows[0][1] == "broken cells"
+    found = {one.kind: one for one in answer.remedies}
+    assert "x" in found["repair-source"].title
+    learned = found["retrain"]
+    assert learned.reason.startswith("Where x is right and stays as it is:")
+    assert not learned.instead
+    assert learned.low > 0
+
+
 def test_a_group_that_was_missing_in_training_is_one_of_too_few_rows() -> None:
     inputs, codes = rows(900, 1)
     there = (inputs["site"] != "north").to_numpy()

@@ -39,7 +39,29 @@ def remedies_of(here: Here, causes: list[Cause], known: Known) -> list[Remedy]:
         remedy = makers[cause.kind](here, cause, known)
         if remedy is not None and remedy.corrected > 0:
             found.append(remedy)
+    if _may_be_right(here, found):
+        found += _of_cells_that_stay(here, causes, known)
     return sorted(found, key=lambda one: -one.worth)
+
+
+def _may_be_right(here: Here, remedies: list[Remedy]) -> bool:
+    """Tell whether cells of production that look broken may be the world that changed.
+
+    The cells alone do not tell. Where rows are learned from already, that comprises these cells.
+    """
+    kinds = {one.kind for one in remedies}
+    is_at_the_source = "repair-source" in kinds
+    return here.judged.name == "production" and is_at_the_source and "retrain" not in kinds
+
+
+def _of_cells_that_stay(here: Here, causes: list[Cause], known: Known) -> list[Remedy]:
+    """Return what learning from cells corrects that look broken, should they be right."""
+    (cause,) = (one for one in causes if one.kind == "cells")
+    remedy = _retrained(here, cause, known)
+    if remedy is None or remedy.corrected <= 0:
+        return []
+    reason = f"Where {cause.columns[0]} is right and stays as it is: {remedy.reason}"
+    return [replace(remedy, reason=reason)]
 
 
 def ranked(remedies: Iterable[Remedy]) -> tuple[Remedy, ...]:
