@@ -169,6 +169,15 @@ def test_a_goal_that_is_met_has_to_be_proven():
     assert proven.is_proven and not met.is_proven
 
 
+def test_how_many_test_rows_would_prove_a_goal_is_said():
+    met = replace(KNOWN, quality=Estimate(0.93, 0.9, 0.96), rows={"test": 1000})
+    asked = next_actions(replace(met, tested=Estimate(0.92, 0.89, 0.95)))[0]
+    # An interval as wide as .02 needs 1.5 * 1.5 times the rows of one as wide as .03.
+    assert asked.reason.endswith("about 1,300 more test rows would, if it stays what it is.")
+    missed = next_actions(replace(met, tested=Estimate(0.89, 0.86, 0.92)))[0]
+    assert missed.reason.endswith("more test rows would tell.")
+
+
 def test_test_rows_that_were_read_by_another_objective_prove_nothing():
     facts = replace(KNOWN, unit="balanced-accuracy", tested_by="accuracy")
     stations = {one.name: one for one in rail(facts, [])}

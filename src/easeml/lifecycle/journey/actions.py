@@ -6,6 +6,7 @@ search, cleaning or labelling, whichever brings most; then test, pick and watch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -301,11 +302,32 @@ def _prove(facts: Facts) -> Action | None:
     if facts.is_proven or facts.tested is None:
         return None
     found = between(facts.tested, facts.unit)
+    missing = _missing_test_rows(facts, facts.tested)
+    tells = "more test rows would tell"
+    if missing:
+        tells = f"about {missing:,} more test rows would, if it stays what it is"
     why = (
         f"The goal, {goal_of(facts)}, is met on validation rows. On test rows the quality is "
-        f"{found}, which does not prove it yet: more test rows would tell."
+        f"{found}, which does not prove it yet: {tells}."
     )
     return Action("test-rows", "Bring more test rows", why, NO_GAIN, human_minutes=15.0)
+
+
+def _missing_test_rows(facts: Facts, tested: Estimate) -> int:
+    """Return how many more test rows would prove a goal, to two digits, should the quality stay.
+
+    An interval narrows with the root of its rows. 0 where the quality on test rows misses the goal:
+    no number of rows would prove it then.
+    """
+    assert facts.goal is not None
+    worst = tested.high if facts.lower_is_better else tested.low
+    spare = abs(tested.value - facts.goal.value)
+    if not spare or not facts.meets_goal(tested.value):
+        return 0
+    rows = facts.count("test")
+    missing = rows * (abs(tested.value - worst) / spare) ** 2 - rows
+    digits = max(0, len(str(int(missing))) - 2)
+    return math.ceil(missing / 10**digits) * 10**digits
 
 
 def _pick(facts: Facts) -> Action | None:
