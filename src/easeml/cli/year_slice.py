@@ -95,8 +95,17 @@ def _answer(client: Client, application_id: str, true: pd.DataFrame) -> int:
         client.answer_work(item.id, value=str(_in_the_books(item.values, true)), seconds=5.0)
         answered += 1
     if answered:
-        client.use_answers(application_id)
+        _use(client, application_id)
     return answered
+
+
+def _use(client: Client, application_id: str) -> None:
+    """Make a version of the answers that none has yet: many answers make one by themselves."""
+    turn = client.next_work(application_id)
+    if turn.making is not None:
+        client.wait_version_ready(turn.making.version_id)
+    if client.next_work(application_id).answers:
+        client.use_answers(application_id)
 
 
 def _in_the_books(values: dict[str, str], true: pd.DataFrame) -> float:
