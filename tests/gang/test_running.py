@@ -214,3 +214,21 @@ def test_a_page_follows_a_job_and_settings_are_suggested_by_what_earlier_runs_us
     (said,) = done["suggestions"]
     peak = int(said.split("at most ")[1].split("MB")[0])
     assert peak >= 200  # of the run before
+
+
+def test_a_limit_that_was_suggested_lets_the_same_program_end(tmp_path: Path) -> None:
+    """A limit counts what a program has asked for, also what it never touches."""
+    asks = (
+        "import mmap, time\nasked = mmap.mmap(-1, 2_000_000_000, mmap.MAP_PRIVATE)\n"
+        "time.sleep(1)\n"  # it is seen while it lives
+    )
+    file = job(tmp_path, 0, only=(asks, ""))
+    (said,) = run(file, 0)["suggestions"]
+    limit = said.split("; ")[1].split(" would")[0]
+    file.write_text(f"{file.read_text()}\n{limit}\n")
+    assert run(file, 0)["suggestions"] == []
+
+
+def test_a_page_that_cannot_be_written_ends_no_job(tmp_path: Path) -> None:
+    (tmp_path / "job.gang" / "report.html" / "taken").mkdir(parents=True)
+    assert run(job(tmp_path, 0, only=("pass\n", "")), 0)["ending"] == "done"

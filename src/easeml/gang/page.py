@@ -10,6 +10,8 @@ from .plan import Member
 from .states import State
 from .usage import Usage, megabytes
 
+MOST_ATTEMPTS = 5
+"""That a page shows: it is written anew at each event."""
 Run = tuple[int, Member]  # a process in an attempt
 
 
@@ -17,13 +19,15 @@ Run = tuple[int, Member]  # a process in an attempt
 class Shown:
     """What a page shows of a job.
 
-    ``name``: its file. ``usages``: what each process used that has ended. ``logs``: the address of
-    each log, from the page. ``tail``: the last lines of the log of who died last.
+    ``name``: its file. ``attempts``: those that are shown, the latest first. ``usages``: what each
+    process used that has ended. ``logs``: the address of each log, from the page. ``reasons``: why
+    attempts failed, a sentence each. ``tail``: the last lines of the log of who died last.
     """
 
     name: str
     state: State
     is_over: bool
+    attempts: tuple[int, ...]
     usages: Mapping[Run, Usage]
     logs: Mapping[Run, str]
     reasons: tuple[str, ...]

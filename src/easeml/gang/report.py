@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
@@ -10,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from easeml.folders import whole_file
 
-from .page import Shown, page
+from .page import MOST_ATTEMPTS, Shown, page
 from .plan import Member
 from .states import Death, Ending, State
 from .usage import Needs, Usage, needs_after, suggestions
@@ -55,7 +56,7 @@ class Progress:
     def end(self, state: State, usages: Sequence[Usage]) -> Report:
         """Write the page of a job that has ended and keep what it needed; return its report."""
         needs = needs_after(self._before, usages)
-        with whole_file(self._folder / "usage.json") as file:
+        with suppress(OSError), whole_file(self._folder / "usage.json") as file:
             file.write_bytes(_NEEDS.dump_json(needs))
         report = self._report(state, usages)
         self._write(report, state, is_over=True)
@@ -79,8 +80,9 @@ class Progress:
         )
 
     def _write(self, report: Report, state: State, *, is_over: bool) -> None:
+        attempts = tuple(range(state.attempt, 0, -1))[:MOST_ATTEMPTS]
         logs = {}
-        for attempt in range(1, state.attempt + 1):
+        for attempt in attempts:
             for member in state.job.members:
                 log = log_of(self._folder, member, attempt)
                 logs[attempt, member] = log.relative_to(self._folder).as_posix()
@@ -88,13 +90,14 @@ class Progress:
             name=self._name,
             state=state,
             is_over=is_over,
+            attempts=attempts,
             usages={(one.attempt, one.member): one for one in report.usages},
             logs=logs,
-            reasons=tuple(map(reason, state.deaths)),
+            reasons=tuple(map(_why, state.deaths[-MOST_ATTEMPTS:])),
             tail=report.tail,
             suggestions=report.suggestions,
         )
-        with whole_file(report.page) as file:
+        with suppress(OSError), whole_file(report.page) as file:  # a full disk ends no job
             file.write_text(page(shown), "utf-8")
 
 
@@ -117,6 +120,10 @@ def reason(death: Death) -> str:
     if death.code >= 0:
         return f"{death.member} ended with exit code {death.code}"
     return f"{death.member} was ended by {Signals(-death.code).name}"
+
+
+def _why(death: Death) -> str:
+    return f"Attempt {death.attempt}: {reason(death)}."
 
 
 def _read_needs(file: Path) -> dict[str, Needs]:

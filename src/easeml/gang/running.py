@@ -2,6 +2,7 @@
 
 import os
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -31,6 +32,7 @@ from .states import (
 from .usage import Usage, megabytes
 
 _LOOPBACK = "127.0.0.1"
+_LOOK_EVERY = 100  # milliseconds
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes of ru_maxrss
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last: its terminal was closed
 
@@ -135,6 +137,7 @@ class _Running:
         self, member: Member, process: subprocess.Popen[bytes], attempt: int, begun: float
     ) -> None:
         """Wait for the end of a process, end what it leaves behind, and tell."""
+        seen = _memory_until_end(process.pid)
         # Until it is reaped below, nobody else can have its number.
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         with self.guard:
@@ -149,7 +152,7 @@ class _Running:
             code,
             seconds=time.monotonic() - begun,
             cpu_seconds=used.ru_utime + used.ru_stime,
-            memory=used.ru_maxrss * _PEAK_UNIT,
+            memory=max(seen, used.ru_maxrss * _PEAK_UNIT),
         )
         self.usages.append(usage)
         self.events.put(Exited(member, code))
@@ -247,3 +250,32 @@ def _check_memory(job: Job) -> None:
             where="roles",
             remedy=f"This machine has {megabytes(has)}: lower memory or count.",
         )
+
+
+def _memory_until_end(pid: int) -> int:
+    """Wait for the end of a process; return the most bytes that it was seen with, 0 off Linux.
+
+    It is looked at, since the kernel keeps no peak of what a limit counts: private memory, of which
+    libraries take much that they never touch.
+    """
+    if sys.platform != "linux":
+        return 0
+    most = 0
+    end = os.pidfd_open(pid)
+    try:
+        ended = select.poll()
+        ended.register(end, select.POLLIN)
+        while not ended.poll(_LOOK_EVERY):
+            most = max(most, _private_bytes(pid))
+    finally:
+        os.close(end)
+    return most
+
+
+def _private_bytes(pid: int) -> int:
+    """Return the private memory of a process, as its limit counts it; 0 of one that has ended."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "VmData":
+            return int(value.split()[0]) * 1024
+    return 0

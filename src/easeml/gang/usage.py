@@ -20,9 +20,9 @@ class Usage:
     """What a process used from its start to its end.
 
     ``code``: its exit code; below 0, the number of the signal that ended it. ``seconds`` went by;
-    ``cpu_seconds`` the processor worked for it and those that it waited for; ``memory``: bytes at
-    the peak. Linux counts what a process held before it became its program, so less than easeml
-    itself holds, some 80 MB, cannot be told.
+    ``cpu_seconds`` the processor worked for it and those that it waited for; ``memory``: the
+    most bytes that it was seen with, as a limit counts them. Linux counts what a process held
+    before it became its program, so less than easeml itself holds, some 40 MB, cannot be told.
     """
 
     member: Member
