@@ -1,12 +1,13 @@
 """The gate of an application, as its owner sets, reads and removes it."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from easeml.contract.gates import BoughtLabels, Gate, Gates, NewGate, WaitingModel
 from easeml.contract.states import VersionState
 from easeml.data import row_ids
-from easeml.errors import Conflict, InvalidInput
+from easeml.errors import Conflict, InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.advice import test_row_disclosure, tools
@@ -172,7 +173,7 @@ def go_on_with_free_labels(store: Store) -> None:
         living = tables.applications.column("id", deleted=None)
         all_gates = tables.gates.list(ended=False, application_id=living, limit=None)
     for gate in filter(kept.is_short, all_gates):
-        with store.write() as tx:
+        with suppress(NotFound), store.write() as tx:  # it was erased since then
             _go_on_if_it_may_buy_more(tx, gate)
 
 
