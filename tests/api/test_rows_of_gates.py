@@ -144,11 +144,24 @@ def reserved(desk: Desk) -> list[int]:
     return gate.reserve.rows
 
 
+def test_few_test_rows_are_called_few_unless_people_are_asked(desk: Desk) -> None:
+    gate = put(desk.client, desk.person, desk.id, "n - o > 0.02 +/- 0.01").json()["gates"][0]
+    assert gate["rows"] < gate["rows_for_gains"]
+    said = f"{gate['rows']} test rows are few for this condition:"
+    assert gate["too_few"].startswith(said)
+    assert f"{gate['rows_for_gains']:,} test rows would show" in gate["too_few"]
+    unlabelled = "".join(f"person{i}@example.org,{i % 10}.5,red,\n" for i in range(500, 600))
+    desk.feed((HEADER + unlabelled).encode())
+    found = put(desk.client, desk.person, desk.id, "n - o > 0.02 +/- 0.01", labels=20).json()
+    assert found["gates"][0]["too_few"] == ""
+
+
 def test_an_owner_spares_rows_for_later_tests(desk: Desk) -> None:
     wish = {"steps": 1, "rows": 16}
     gate = put(desk.client, desk.person, desk.id, EASY, **wish).json()["gates"][0]
     assert (gate["rows"], gate["most"]) == (16, 16)
     assert 0 < gate["rows_for_gains"] < gate["rows_needed"]
+    assert gate["too_few"] == ""
     again = put(desk.client, desk.person, desk.id, EASY, **wish).json()["gates"][0]
     assert again["id"] == gate["id"]
     assert "16 test rows" in outcome(desk, arm=1)["reason"]

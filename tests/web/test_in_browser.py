@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -318,8 +318,19 @@ def test_the_latest_end_of_a_search_is_set_told_and_removed(sign_in: SignIn, app
     page = sign_in()
     page.goto(application)
     page.get_by_label("Ends in, hours from now").fill("2.5")
-    page.get_by_role("button", name="Change limits").click()
+    change = page.get_by_role("button", name="Change limits")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/steer", hold, times=1)
+    change.click()
+    expect(change).to_have_attribute("aria-busy", "true")  # as long as it takes
+    expect(change).to_be_disabled()
+    held[0].continue_()
     expect(page.locator("#until")).to_contain_text("in 2 hours")
+    expect(change).to_be_enabled()
     page.get_by_label("Ends in, hours from now").fill("0")
     page.get_by_role("button", name="Change limits").click()
     expect(page.locator("#until")).to_have_count(0)

@@ -107,6 +107,8 @@ def _print_gates(client: Client, found: Gates) -> None:
             ]
         )
         say(one.lasts)
+        if one.too_few:
+            say(one.too_few)
     if found.retirable:
         say(
             f"{found.retirable:,} worn-out test rows can be learned from, and never be test rows "

@@ -81,7 +81,8 @@ class Gate(Answer):
     where these depend on the data. ``most``: rows that its owner wants it to wear out, 0: all.
     ``rows_left``: rows that the next test may use. ``labels``: those that it may buy.
     ``worn_out``: no model can be tested any more on these rows. ``lasts``: how long they last, in a
-    sentence.
+    sentence. ``too_few``: in words, that they are fewer than ``rows_for_gains``, and what to do;
+    empty where they are enough, or people are asked for what they cannot tell.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Gate(Answer):
     steps_left: int
     worn_out: bool
     lasts: str
+    too_few: str = ""
     most: int = 0
     testing: bool = False  # is a model being tested now?
     labels: BoughtLabels | None = None

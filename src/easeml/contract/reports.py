@@ -85,12 +85,16 @@ class ReportNumber(Answer):
 
 
 class ReportTable(Answer):
-    """A table of an answer; each row has a text, a number or nothing for each of ``columns``."""
+    """A table of an answer; each row has a text, a number or nothing for each of ``columns``.
+
+    ``is_detail``: it is for those who ask how the answer was found.
+    """
 
     title: str
     columns: list[str]
     rows: list[list[str | float | None]]
     note: str = ""
+    is_detail: bool = False
 
 
 class ReportRemedy(Answer):

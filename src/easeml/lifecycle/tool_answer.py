@@ -28,12 +28,16 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of an answer: each row has a cell, a text or a number, for each of ``columns``."""
+    """A table of an answer: each row has a cell, a text or a number, for each of ``columns``.
+
+    ``is_detail``: it is for those who ask how the answer was found; a page shows it folded.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     note: str = ""
+    is_detail: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from easeml.lifecycle.ci import Both, Clause, Either, clauses, evaluate, parse
     [
         ("n - o > 0.02 +/- 0.01", "n - o > 0.02 +/- 0.01"),
         ("n > o + 5% ± 1%", "n - o > 0.05 +/- 0.01"),
+        ("n > o + 2,5 % ± 0,5%", "n - o > 0.025 +/- 0.005"),
+        ("n - o > 0,02 +/- ,01", "n - o > 0.02 +/- 0.01"),
         ("n + n - o > 1 +/- .1", "2 * n - o > 1 +/- 0.1"),
         ("-n < -5e-1 +/- 0.1", "-n < -0.5 +/- 0.1"),
         ("2 * (n - 1.1 * o) >= 0.01 +/- 0.01", "2 * n - 2.2 * o > 0.01 +/- 0.01"),
@@ -52,6 +54,7 @@ def test_text_is_read_and_written(text: str, shown: str) -> None:
         ("n >", 4, "missing"),
         ("n > 1e999 +/- .1", 5, "too large"),
         ("n > nan +/- .1", 5, "not known"),
+        ("o - n > 1,500 +/- 1", 9, "may mean 1500 or 1.500"),
         ("n > .5 +/- .1 /\\", 17, "missing"),
         ("(" * 300, 42, "missing"),
         ("n > (" + "-" * 300 + "x) +/- 1", 306, "'x' is not known"),

@@ -185,6 +185,13 @@ def test_test_rows_that_were_read_by_another_objective_prove_nothing():
     assert not facts.is_proven
 
 
+def test_nothing_is_said_to_be_known_of_mistakes_before_anybody_looked():
+    stations = {one.name: one for one in rail(KNOWN, [])}
+    assert stations["Debug"].state == "open"
+    stations = {one.name: one for one in rail(replace(KNOWN, debugged=True), [])}
+    assert stations["Debug"].state == "done"
+
+
 def test_columns_that_may_know_the_answer_are_a_question_about_the_data():
     stations = {one.name: one for one in rail(replace(KNOWN, leaks=("tax", "total")), [])}
     assert stations["Data"].state == "open"

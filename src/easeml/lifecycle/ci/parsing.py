@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
+from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.condition import VARIABLES, Both, Clause, Either, Formula
 
@@ -23,7 +24,7 @@ _SLASH = (
 _SIGNS = {"+": 1.0, "-": -1.0}
 _LEVELS = {"open": 1, "close": -1}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?)"
+    r"\s*(?:(?P<number>(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?(?: ?%)?)"
     r"|(?P<and>/\\|&&|\band\b|∧)|(?P<or>\\/|\|\||\bor\b|∨)|(?P<tolerance>\+/-|±)"
     r"|(?P<compare>>=|<=|>|<)|(?P<sign>[+\-])|(?P<times>\*)|(?P<open>\()|(?P<close>\))"
     r"|(?P<name>[^\W\d]\w*))"
@@ -242,7 +243,8 @@ class _Parser:
         return inner
 
     def _number(self, token: _Token) -> _Linear:
-        number = float(token.text.rstrip("%"))
+        where = f"condition, column {token.position + 1}"
+        number = float(with_point(token.text.rstrip(" %"), where))
         if token.text.endswith("%"):
             number /= 100.0
         if not math.isfinite(number):

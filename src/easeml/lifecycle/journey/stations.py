@@ -197,4 +197,6 @@ def _debug(facts: Facts) -> Known:
         return "Debug", "open", "Newer rows differ: find out in what."
     if facts.leaks:
         return "Debug", "open", "Columns may know the answer: see Data."
-    return "Debug", "done", "Nothing is known to be wrong."
+    if not facts.debugged:
+        return "Debug", "open", "Nobody looked for what its mistakes have in common."
+    return "Debug", "done", "What its mistakes have in common was looked for."

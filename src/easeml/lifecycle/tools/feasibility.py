@@ -166,7 +166,7 @@ def _table(found: BayesError) -> Table:
     ranked = sorted(found.tried, key=lambda tried: (bool(tried.dropped), tried.error))
     rows = map(attrgetter("name", "rows", "way", "error", "lower", "dropped"), ranked)
     columns = ("Representation", "Rows", "Best way", "Error", "Bound", "Dropped")
-    return Table("Representations", columns, tuple(rows))
+    return Table("Ways in which the inputs were looked at", columns, tuple(rows), is_detail=True)
 
 
 TOOLS = (

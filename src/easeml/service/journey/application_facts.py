@@ -77,6 +77,7 @@ def facts_of(
         meter=_verdict(by_tool.get("meter")),
         picked="pick" in by_tool,
         watched=_verdict(by_tool.get("monitor")),
+        debugged="debug" in by_tool,
         remedy=_proposed(by_tool.get("debug"), by_tool.get("monitor")),
         tests=_tests(by_tool.get("ci")),
         work=work,

@@ -256,6 +256,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
     version = tables.versions.get(application.version_id)
     worn = kept.retirable(kept.of_application(tables, application.id), version)
     rows = min(gate.rows, ledger.examples)  # erased rows are tested on no more
+    rows_for_gains = gates.rows_that_show_gains(ledger)
     return Gate(
         id=gate.id,
         condition=str(config.condition),
@@ -265,7 +266,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         metric=config.metric.value,
         promise=gates.promise(config),
         rows=rows,
-        rows_for_gains=gates.rows_that_show_gains(ledger),
+        rows_for_gains=rows_for_gains,
         rows_needed=gates.rows_that_always_tell(ledger),
         rows_needed_32=gates.rows_needed(config, _MANY, nats),
         rows_left=0 if ledger.is_exhausted else rows,
@@ -275,6 +276,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         lasts=_lasts(
             ledger.steps_left, by_labels, worn, waits=kept.waiting(gate, application) is not None
         ),
+        too_few="" if by_labels else _too_few(rows, rows_for_gains),
         most=gate.most,
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
         labels=labels,
@@ -333,6 +335,17 @@ def _lasts(steps_left: int, by_labels: int, retirable: int, *, waits: bool) -> s
     if not steps_left:
         return f"{models} can be tested, by labels of people alone: the test rows tell no more."
     return f"{models} can be tested. A search that tries 200 models spends three steps at most."
+
+
+def _too_few(rows: int, needed: int | None) -> str:
+    """Return that even clear gains are seldom proven on so few test rows; empty where they are."""
+    if needed is None or rows >= needed:
+        return ""
+    return (
+        f"{rows:,} test rows are few for this condition: most better models will be refused as not "
+        f"proven. {needed:,} test rows would show nearly every clear gain. Add test rows, let the "
+        "gate buy labels, or ask for less: a larger tolerance needs fewer rows."
+    )
 
 
 def _configured(wish: NewGate, version: DatasetVersion) -> "Config":

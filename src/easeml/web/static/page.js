@@ -33,6 +33,7 @@ async function send(form, submitter) {
   const buttons = form.querySelectorAll("button");
   const body = new FormData(form, submitter);
   for (const button of buttons) button.disabled = true;
+  submitter?.setAttribute("aria-busy", "true");
   try {
     const multipart = form.enctype.startsWith("multipart/");
     const answer = await fetch(form.getAttribute("action"), { method: "POST", body: multipart ? body : new URLSearchParams(body) });
@@ -41,6 +42,7 @@ async function send(form, submitter) {
     document.querySelector("[data-answer] > :nth-child(2)")?.scrollIntoView({ block: "nearest" });
   } finally {
     for (const button of buttons) button.disabled = false;
+    submitter?.removeAttribute("aria-busy");
   }
 }
 
