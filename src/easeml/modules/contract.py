@@ -269,7 +269,10 @@ class Objective(Protocol):
     two, ``quality_of(value, classes)`` gives the quality that goes with a value.
 
     One of numbers of which few rows may be far off has ``losses_of_rows(actual, predicted)``, what
-    each row loses (rows,), at least 0, and ``value_of_mean(mean)``, the value of a mean of these.
+    each row loses (rows,), at least 0, and ``value_of_mean(mean)``, the value of a mean of these. If
+    its quality compares them with what the best constant loses, it has ``losses_of_constant(actual,
+    weights)`` (rows,) and ``skill(mean, of_constant)``, the quality of two means, also below -1; a
+    value that does the same has no ``value_of_mean``.
     """
 
     needs_probabilities: bool

@@ -274,12 +274,56 @@ def of_errors(
 ) -> tuple[float, float]:
     """Return the interval of the mean of losses (rows,) of numbers, at least 0; few may be large.
 
-    As of ``of_losses``, but a number can be missed by anything: the row more loses as much as the
-    worst that was seen, or nothing.
+    As of ``of_losses``, but a number can be missed by anything: the row more is twice as far from
+    the mean as the worst that was seen, or loses nothing.
     """
     counts = counts_of(weights, len(losses))
-    most = np.full(draws, losses.max())
+    worst = losses.max()
+    beyond = worst - np.average(losses, weights=counts)
+    most = np.full(draws, worst + beyond)
     return _with_one_more(losses, counts, np.zeros(draws), most, random)
+
+
+def of_skill(
+    losses: NDArray[np.float64],
+    of_constant: NDArray[np.float64],
+    weights: Weights,
+    draws: int,
+    random: np.random.Generator,
+    skill: Callable[[float, float], float],
+) -> tuple[float, float]:
+    """Return the interval of a skill, which compares the mean losses of a model and of a constant.
+
+    As of ``of_errors``: among the rows counts one more. For the lower end it is like the row that
+    lowers the skill most, but loses by the model so much more that it lowers it twice as much; for
+    the upper end like the row that raises it most, but loses so much more by the constant.
+
+    ``losses``, ``of_constant`` (rows,): what each row loses by the model and by the constant, at
+    least 0. ``skill``: of two means of these.
+    """
+    counts = counts_of(weights, len(losses))
+    ratio = _ratio(losses @ counts, of_constant @ counts)
+    excess = losses - ratio * of_constant  # above 0: the row lowers the skill
+    worst, best = excess.argmax(), excess.argmin()
+    of_one = float((counts**2).sum() / counts.sum())
+    by_model, by_constant = counts * losses, counts * of_constant
+    low = np.empty(draws)
+    high = np.empty(draws)
+    for draw in range(draws):
+        shares = random.standard_exponential(len(losses))
+        one_more = of_one * random.standard_exponential()
+        lost, compared = shares @ by_model, shares @ by_constant
+        total = shares @ counts + one_more
+        worse = lost + one_more * (losses[worst] + excess[worst])
+        better = compared + one_more * (of_constant[best] - _ratio(excess[best], ratio))
+        low[draw] = skill(worse / total, (compared + one_more * of_constant[worst]) / total)
+        high[draw] = skill((lost + one_more * losses[best]) / total, better / total)
+    return between_draws(low)[0], between_draws(high)[1]
+
+
+def _ratio(above: float, below: float) -> float:
+    """Return a ratio; 0 where it has none, since nothing was lost."""
+    return above / below if below > 0 else 0.0
 
 
 def _with_one_more(

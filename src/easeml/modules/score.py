@@ -22,6 +22,7 @@ from .intervals import (
     of_errors,
     of_losses,
     of_mean_of_classes,
+    of_skill,
     wilson,
 )
 from .objective_programs import ProcessObjective
@@ -29,6 +30,7 @@ from .target import Answers, answers_of, encode_labels
 from .weights import Weights, counts_of, effective
 
 _SEED = 20180801
+_LEAST_QUALITY = -1.0
 _MOST_RESAMPLES, _LEAST_RESAMPLES, _DRAWS = 1000, 100, 4_000_000
 _LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM = 20, 200_000  # it reads all of them as a table
 
@@ -93,9 +95,10 @@ def interval(
     holds for a class of few rows as well. All other measures of labels, such as F1, areas under
     curves, and means of losses of probabilities likewise: ``intervals.of_confusions``, ``of_areas``
     and ``of_losses``; the calibration error: ``of_gaps``; the value of a mean of errors of numbers:
-    ``of_errors``. All others: the percentile bootstrap over
-    rows (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3) with a
-    fixed seed; widened where needed so that it holds the quality itself.
+    ``of_errors``; what compares such errors with those of a constant, as R2 does: ``of_skill``. All
+    others: the percentile bootstrap over rows (B. Efron and R. Tibshirani, An Introduction to the
+    Bootstrap, 1993, section 13.3) with a fixed seed; widened where needed so that it holds the
+    quality itself.
 
     With ``weights`` a row is one draw, whatever it counts: resampled rows keep their weights, and
     score intervals are those of (sum w)^2 / sum w^2 rows (L. Kish, Survey Sampling, 1965, section
@@ -211,8 +214,9 @@ def _with_interval(
     if losses is not None:
         random = np.random.default_rng(_SEED)
         return _holding(value, *of_losses(losses, prepared, count, random))
-    if hasattr(of, "losses_of_rows") and measure == of.value:
-        return _holding(value, *_ends_of_errors(of, prepared, count))
+    of_numbers = _ends_of_numbers(of, measure, prepared, count)
+    if of_numbers is not None:
+        return _holding(value, *of_numbers)
     draws = _resamples(rows, count)
     areas = getattr(of, "areas", None)
     if areas is not None:
@@ -236,13 +240,28 @@ def _ends_of_labels(
     return wilson(value, effective(counts))
 
 
-def _ends_of_errors(of: Any, prepared: Sequence[NDArray[Any]], draws: int) -> tuple[float, float]:
-    """Return the interval of a mean of errors of numbers, or of what follows from such a mean."""
+def _ends_of_numbers(
+    of: Any, measure: Callable[..., float], prepared: Sequence[NDArray[Any]], draws: int
+) -> tuple[float, float] | None:
+    """Return the interval of errors of numbers, or of what compares them with those of a constant.
+
+    None of other measures.
+    """
     known, predicted, *weights = prepared
-    losses = of.losses_of_rows(known, predicted)
     counts = weights[0] if weights else None
-    low, high = of_errors(losses, counts, draws, np.random.default_rng(_SEED))
-    return of.value_of_mean(low), of.value_of_mean(high)
+    random = np.random.default_rng(_SEED)
+    if hasattr(of, "value_of_mean") and measure == of.value:
+        losses = of.losses_of_rows(known, predicted)
+        low, high = of_errors(losses, counts, draws, random)
+        return of.value_of_mean(low), of.value_of_mean(high)
+    if not hasattr(of, "losses_of_constant"):
+        return None
+    losses = of.losses_of_rows(known, predicted)
+    of_constant = of.losses_of_constant(known, counts)
+    low, high = of_skill(losses, of_constant, counts, draws, random, of.skill)
+    if measure == of.value:
+        return low, high
+    return max(_LEAST_QUALITY, low), max(_LEAST_QUALITY, high)
 
 
 def _of_program(

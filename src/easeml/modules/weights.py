@@ -61,20 +61,6 @@ def by_row(counts: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.floa
     return counts.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def total(values: NDArray[Any], weights: Weights) -> Any:
-    """Return the sum over all rows and elements of ``values`` (rows, ...)."""
-    if weights is None:
-        return np.sum(values)
-    return np.sum(by_row(weights, values) * values)
-
-
-def mean_of(values: NDArray[Any], weights: Weights) -> Any:
-    """Return the mean over all rows and elements of ``values`` (rows, ...)."""
-    if weights is None:
-        return np.mean(values)
-    return np.average(values, axis=0, weights=weights).mean()
-
-
 def mean_and_deviation(values: NDArray[Any], weights: Weights) -> tuple[Any, Any]:
     """Return mean and standard deviation of each element of ``values`` (rows, ...)."""
     mean = np.average(values, axis=0, weights=weights)

@@ -12,33 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.modules.weights import Weights, by_row, counts_of, mean_of, total
+from easeml.modules.weights import Weights, by_row, counts_of
 
 _WORST = -1.0
 
 
-class R2:
-    """Coefficient of determination: the share of the variance that is explained."""
+class _Skill:
+    """An objective of which the quality compares what rows lose with what the best constant loses."""
 
     needs_probabilities = False
-
-    def value(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return 1 - squared error / squared deviation from the mean."""
-        mean = np.average(actual, axis=0, weights=weights)
-        left, whole = (total(off**2, weights) for off in (actual - predicted, actual - mean))
-        return _skill(left, whole)
-
-    def quality(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return the value, at least -1."""
-        return max(_WORST, self.value(actual, predicted, weights))
-
-
-class _MeanOfLosses:
-    """An objective of which the value follows from the mean of what each row loses."""
 
     def losses_of_rows(
         self, actual: NDArray[Any], predicted: NDArray[np.float64]
@@ -47,67 +29,101 @@ class _MeanOfLosses:
         lost = self._lost(actual, predicted)
         return lost.reshape(len(lost), -1).mean(axis=1)
 
-    def value_of_mean(self, mean: float) -> float:
-        """Return the value that goes with a mean of losses."""
-        return mean
+    def losses_of_constant(self, actual: NDArray[Any], weights: Weights) -> NDArray[np.float64]:
+        """Return what each row loses (rows,) by the constant that is best on these rows."""
+        constant = self._constant(actual, weights)
+        return self.losses_of_rows(actual, np.broadcast_to(constant, actual.shape))
+
+    def skill(self, mean: float, of_constant: float) -> float:
+        """Return 1 - error / error of the constant, of means of what the rows lose by each."""
+        if of_constant == 0:  # the rows have one value: right or not
+            return 1.0 if mean == 0 else _WORST
+        return float(1 - mean / of_constant)
+
+    def quality(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
+        """Return 1 - error / error of the best constant, at least -1."""
+        return max(_WORST, self._skill_on(actual, predicted, weights))
+
+    def _skill_on(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights
+    ) -> float:
+        mean = _average(self.losses_of_rows(actual, predicted), weights)
+        of_constant = _average(self.losses_of_constant(actual, weights), weights)
+        return self.skill(mean, of_constant)
 
     def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return what each element loses, in the shape of ``actual``."""
         raise NotImplementedError
 
+    def _constant(self, actual: NDArray[Any], weights: Weights) -> NDArray[np.float64]:
+        """Return the best constant, of each element."""
+        raise NotImplementedError
 
-class MeanAbsoluteError(_MeanOfLosses):
-    """Mean absolute error, in the unit of the target."""
 
-    needs_probabilities = False
+class R2(_Skill):
+    """Coefficient of determination: the share of the variance that is explained."""
+
+    def value(
+        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
+    ) -> float:
+        """Return 1 - squared error / squared deviation from the mean."""
+        return self._skill_on(actual, predicted, weights)
+
+    def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (actual - predicted) ** 2
+
+    def _constant(self, actual: NDArray[Any], weights: Weights) -> NDArray[np.float64]:
+        return np.average(actual, axis=0, weights=weights)
+
+
+class _MeanOfLosses(_Skill):
+    """An error: its value follows from the mean of what each row loses."""
+
     lower_is_better = True
-    in_unit_of_target = True
 
     def value(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
         """Return the error."""
-        return float(mean_of(self._lost(actual, predicted), weights))
+        return self.value_of_mean(_average(self.losses_of_rows(actual, predicted), weights))
+
+    def value_of_mean(self, mean: float) -> float:
+        """Return the value that goes with a mean of losses."""
+        return mean
+
+
+class MeanAbsoluteError(_MeanOfLosses):
+    """Mean absolute error, in the unit of the target."""
+
+    in_unit_of_target = True
 
     def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.abs(actual - predicted)
 
-    def quality(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return 1 - error / error of the median, at least -1."""
-        constant = _median(actual, weights)
-        reference = mean_of(np.abs(actual - constant), weights)
-        return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
+    def _constant(self, actual: NDArray[Any], weights: Weights) -> NDArray[np.float64]:
+        return _median(actual, weights)
 
 
 class RootMeanSquaredError(_MeanOfLosses):
     """Root of the mean squared error, in the unit of the target."""
 
-    needs_probabilities = False
-    lower_is_better = True
     in_unit_of_target = True
-
-    def value(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return the error."""
-        return self.value_of_mean(float(mean_of(self._lost(actual, predicted), weights)))
 
     def value_of_mean(self, mean: float) -> float:
         """Return the root of a mean of squares."""
         return float(np.sqrt(mean))
 
+    def skill(self, mean: float, of_constant: float) -> float:
+        """Return 1 - error / standard deviation, of means of squares."""
+        return super().skill(self.value_of_mean(mean), self.value_of_mean(of_constant))
+
     def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
         return (actual - predicted) ** 2
 
-    def quality(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return 1 - error / standard deviation, at least -1."""
-        mean = np.average(actual, axis=0, weights=weights)
-        reference = np.sqrt(mean_of((actual - mean) ** 2, weights))
-        return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
+    def _constant(self, actual: NDArray[Any], weights: Weights) -> NDArray[np.float64]:
+        return np.average(actual, axis=0, weights=weights)
 
 
 class MeanAbsolutePercentageError(_MeanOfLosses):
@@ -117,29 +133,13 @@ class MeanAbsolutePercentageError(_MeanOfLosses):
     is for targets that are never zero.
     """
 
-    needs_probabilities = False
-    lower_is_better = True
-
-    def value(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return the error."""
-        return float(mean_of(self._lost(actual, predicted), weights))
-
     def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.abs(actual - predicted) / _size(actual)
 
-    def quality(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return 1 - error / error of the best constant, at least -1.
-
-        That is the median with weights one over the true values.
-        """
+    def _constant(self, actual: NDArray[Any], weights: Weights) -> NDArray[np.float64]:
+        """Return the median with weights one over the true values."""
         counts = by_row(counts_of(weights, len(actual)), actual)
-        constant = _weighted_median(actual, counts / _size(actual))
-        reference = mean_of(np.abs(actual - constant) / _size(actual), weights)
-        return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
+        return _weighted_median(actual, counts / _size(actual))
 
 
 class PinballLoss(_MeanOfLosses):
@@ -149,31 +149,23 @@ class PinballLoss(_MeanOfLosses):
     to lie below the prediction.
     """
 
-    needs_probabilities = False
-    lower_is_better = True
     in_unit_of_target = True
 
     def __init__(self, share: float):
         """Above 0.5 it costs more to say too little than to say too much."""
         self._share = share
 
-    def value(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return the loss."""
-        return float(mean_of(self._lost(actual, predicted), weights))
-
     def _lost(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
         lacking = actual - predicted
         return np.maximum(self._share * lacking, (self._share - 1) * lacking)
 
-    def quality(
-        self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
-    ) -> float:
-        """Return 1 - loss / loss of the rows' own quantile, at least -1."""
-        constant = np.quantile(actual, self._share, axis=0, method="inverted_cdf", weights=weights)
-        reference = self.value(actual, np.broadcast_to(constant, actual.shape), weights)
-        return max(_WORST, _skill(self.value(actual, predicted, weights), reference))
+    def _constant(self, actual: NDArray[Any], weights: Weights) -> NDArray[np.float64]:
+        """Return the rows' own quantile."""
+        return np.quantile(actual, self._share, axis=0, method="inverted_cdf", weights=weights)
+
+
+def _average(of_rows: NDArray[np.float64], weights: Weights) -> float:
+    return float(np.average(of_rows, weights=weights))
 
 
 def _size(actual: NDArray[Any]) -> NDArray[np.float64]:
@@ -195,9 +187,3 @@ def _weighted_median(values: NDArray[Any], weights: NDArray[np.float64]) -> NDAr
     place = np.argmax(reached >= reached[-1] / 2, axis=0)
     ranked = np.take_along_axis(values, order, axis=0)
     return np.take_along_axis(ranked, place[np.newaxis], axis=0)[0]
-
-
-def _skill(error: Any, reference: Any) -> float:
-    if reference == 0:  # the rows have one value: right or not
-        return 1.0 if error == 0 else _WORST
-    return float(1 - error / reference)
