@@ -119,6 +119,7 @@ def test_numbers_change_beyond_the_tolerance() -> None:
     assert numbers(difference.answer(told, {}))["changed"].value == pytest.approx(east)
     coarse = difference.answer(told, {"tolerance": 0.5})
     assert numbers(coarse)["changed"].value == 0
+    assert 0.01 < numbers(coarse)["changed"].high < 0.05  # of 120 rows none: of all perhaps some
 
 
 def test_no_rows_are_refused() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.evaluation import wilson_interval
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 from easeml.lifecycle.tool_answer import yes_or_no
 
@@ -146,8 +147,9 @@ def _measure(
 ) -> _Measured:
     """Measure both models on the same rows.
 
-    The intervals are of the percentile bootstrap over rows, each drawn with what both models say of
-    it (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3).
+    The intervals of qualities are of the percentile bootstrap over rows, each drawn with what both
+    models say of it (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3).
+    That of the share that changed is Wilson's: where no row changed, others may.
     """
     random = np.random.default_rng(config.seed)
     draws = []
@@ -156,15 +158,16 @@ def _measure(
         known = answers.iloc[rows]
         of_old = quality(known, before.of_rows(rows))
         of_new = quality(known, now.of_rows(rows))
-        draws.append((of_old, of_new, of_new - of_old, float(changed[rows].mean())))
+        draws.append((of_old, of_new, of_new - of_old))
     low, high = np.quantile(np.asarray(draws), [0.025, 0.975], axis=0)
     of_old = quality(answers, before)
     of_new = quality(answers, now)
-    found = (of_old, of_new, of_new - of_old, float(changed.mean()))
+    found = (of_old, of_new, of_new - of_old)
     triples = []
     for place, value in enumerate(found):
         triples.append((value, min(value, float(low[place])), max(value, float(high[place]))))
-    return _Measured(*triples)
+    share = float(changed.mean())
+    return _Measured(*triples, (share, *wilson_interval(share, len(changed))))
 
 
 def _verdict(measured: _Measured) -> str:
