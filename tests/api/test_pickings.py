@@ -165,6 +165,9 @@ def test_who_does_not_know_holds_nothing_up_and_what_runs_can_be_ended(
     assert not [size for size in sizes if size.endswith(".0")]
 
     give(client, ann, second[0], value="big").raise_for_status()
+    todo = client.get(f"{APPLICATIONS}/{application}/next", headers=ann.headers).json()
+    # an answer about a row of production makes no version of the data
+    assert "use-answers" not in [action["kind"] for action in todo["actions"]]
     wish = {"way": "off", "labels": 60}
     assert client.put(place, json=wish, headers=ann.headers).json()["running"]
     ended = client.put(place, json={**wish, "end": True}, headers=ann.headers).json()

@@ -196,13 +196,13 @@ def _searched(job: Job) -> Searched:
 
 
 def _work(tables: Tables, application: Application) -> tuple[dict[str, WorkLeft], int]:
-    """Return what waits for people, by kind, and how many answers no version has yet."""
-    states = (WorkState.OPEN, WorkState.ANSWERED)
-    items = tables.work_items.pick("kind", "state", application_id=application.id, state=states)
-    waiting = Counter(kind for kind, state in items if state == WorkState.OPEN)
+    """Return what waits for people, by kind, and how many answers a version could be made of."""
+    waiting = Counter(
+        tables.work_items.column("kind", application_id=application.id, state=WorkState.OPEN)
+    )
     times = queue.seconds_of_kinds(tables, application)
     left = {kind: WorkLeft(count, times[kind]) for kind, count in waiting.items()}
-    return left, len(items) - waiting.total()
+    return left, len(queue.answered_items(tables, application))
 
 
 def _verdict(report: Report | None) -> str:
