@@ -228,6 +228,25 @@ def test_a_long_table_is_predicted_in_parts_and_keeps_its_rows(
     assert len(asked) == 2
 
 
+def test_rows_are_named_by_their_request_and_their_number_in_it(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("easeml.cli.predicting.ROWS_AT_ONCE", 2)
+    source, out = tmp_path / "rows.csv", tmp_path / "out.csv"
+    source.write_text("name,row\na,1\nb,2\nc,3\n", encoding="utf-8")
+    run("predict", "app_1", str(source), "--out", str(out), "--name-rows")
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["row"] for row in rows] == ["0", "1", "0"]
+    assert [row["row_"] for row in rows] == ["1", "2", "3"]
+    first, second, third = (row["request_id"] for row in rows)
+    assert first == second != third
+    shown = json.loads(run("predict", "app_1", str(source), "--json").stdout)
+    assert shown["request_id"] == ""  # each part has its own
+    refused = run("predict", "app_1", str(source), "--name-rows", "--detach", expect=2)
+    assert "Leave out --detach or --name-rows" in refused.stderr
+
+
 def test_a_long_table_with_its_answers_is_sent_at_once_whatever_its_form(
     run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: FakeService
 ):

@@ -2,6 +2,7 @@
 contract.
 """
 
+import hashlib
 import json
 import threading
 import time
@@ -224,6 +225,7 @@ def _prediction(headers: dict[str, str], body: bytes) -> dict[str, Any]:
     return {
         "model_id": "mod_1",
         "model_name": "forest",
+        "request_id": f"req_{hashlib.sha256(body).hexdigest()[:8]}",
         "predictions": [f"class {n}" for n in range(count)],
     }
 

@@ -5,7 +5,7 @@ import io
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,23 @@ class PredictedTable:
     columns: dict[str, Sequence[Any]]
     delimiter: str = ","
     keep_formulas: bool = False
+
+    def with_names(self, answers: Iterable[Prediction]) -> "PredictedTable":
+        """Return the same rows with the ids of their requests, and their numbers in these, from 0.
+
+        Feedback reads both by their names, so columns that have these already get others.
+        """
+        ids: list[str] = []
+        numbers: list[int] = []
+        for answer in answers:
+            count = len(answer.predictions)
+            ids += [answer.request_id] * count
+            numbers += range(count)
+        named = {"request_id": ids, "row": numbers}
+        columns: dict[str, Sequence[Any]] = {}
+        for name, cells in self.columns.items():
+            columns[_unlike(name, {**self.columns, **named}) if name in named else name] = cells
+        return replace(self, columns={**columns, **named})
 
     def as_csv(self) -> str:
         """Return a CSV text; a tensor is written as JSON."""

@@ -94,6 +94,14 @@ def predict(
             help="Let a task predict a long table, and end; `easeml task fetch` has the result.",
         ),
     ] = False,
+    name_rows: Annotated[
+        bool,
+        typer.Option(
+            "--name-rows",
+            help="Add columns request_id and row, by which `easeml app feedback` can say what was "
+            "true.",
+        ),
+    ] = False,
     keep_formulas: KeepFormulas = False,
     as_json: Json = False,
 ) -> None:
@@ -106,14 +114,26 @@ def predict(
     permitted = long_files.Permitted(fill_absent=fill_absent, fill_empty=fill_empty)
     if detach and explain:
         raise InvalidInput("A task explains no rows.", remedy="Leave out --detach or --explain.")
+    if detach and name_rows:
+        raise InvalidInput(
+            "What a task predicts is not kept, so nothing names its rows.",
+            remedy="Leave out --detach or --name-rows.",
+        )
+    by_request = as_json or explain or name_rows
     with long_files.given(file) as path:
         if detach:
             long_files.detach(application_id, path, out, permitted, as_json=as_json)
-        elif _is_long(path) and not as_json and not explain:
+        elif _is_long(path) and not by_request:
             long_files.predict(application_id, path, out, permitted, keep_formulas=keep_formulas)
         else:
             asked = _Asked(**permitted, explain=explain)
-            ask = partial(_predicted, application_id=application_id, file=path, asked=asked)
+            ask = partial(
+                _predicted,
+                application_id=application_id,
+                file=path,
+                asked=asked,
+                name_rows=name_rows,
+            )
             _predict_now(ask, out, timeout, keep_formulas=keep_formulas, as_json=as_json)
 
 
@@ -146,13 +166,14 @@ def _predict_now(
 
 
 def _predicted(
-    client: Client, *, application_id: str, file: Path, asked: _Asked
+    client: Client, *, application_id: str, file: Path, asked: _Asked, name_rows: bool
 ) -> tuple[Prediction, PredictedTable]:
     """Return the predictions of a file, and its rows with them."""
     if file.is_dir() or file.suffix.lower() in _SAMPLES:
         with as_file(file) as packed:
             prediction = client.predict(application_id, file=read_bytes(packed))
-        return prediction, of_samples(prediction)
+        table = of_samples(prediction)
+        return prediction, table.with_names([prediction]) if name_rows else table
     rows = rows_of_table(file)
     parts = [rows.content]
     if _may_be_parted(client, application_id, rows):
@@ -161,12 +182,14 @@ def _predicted(
     def send(part: Any) -> Prediction:
         return client.predict(application_id, **{rows.sent_as: part}, **asked)
 
-    prediction = _joined(_answers(send, parts, file.name))
+    answers = _answers(send, parts, file.name)
+    prediction = _joined(answers)
     is_row_more = len(prediction.predictions) == len(rows.cells) + 1
     if is_row_more and rows.may_lack_names:
         # The model's columns have no names: the service took the first row for a row.
         rows = rows.with_first_row()
-    return prediction, of_rows(rows.header, rows.cells, prediction, rows.delimiter)
+    table = of_rows(rows.header, rows.cells, prediction, rows.delimiter)
+    return prediction, table.with_names(answers) if name_rows else table
 
 
 def _answers(send: Callable[[Any], Prediction], parts: list[Any], name: str) -> list[Prediction]:
@@ -211,6 +234,7 @@ def _joined(answers: Sequence[Prediction]) -> Prediction:
         "lower": lower if has_intervals else None,
         "upper": upper if has_intervals else None,
         "notes": notes_of(answers),
+        "request_id": "",  # each part has its own
     }
     return answers[0].model_copy(update=changes)
 

@@ -129,13 +129,18 @@ def feedback(
     file: Annotated[
         Path, typer.Argument(help="Table file: request_id, row, value; or key, value.")
     ],
+    value: Annotated[str, typer.Option(help="The column that says what was true.")] = "value",
     as_json: Json = False,
 ) -> None:
-    """Say what was true of rows that an endpoint was asked about."""
+    """Say what was true of rows that an endpoint was asked about.
+
+    `easeml predict --name-rows` writes a request_id and a row beside each prediction. Columns with
+    other names are left out.
+    """
     content = read_text(file, encoding="utf-8-sig")
     kept, known, foreign = 0, 0, 0
     with Client() as client:
-        for part in parts_of(content, str(file)):
+        for part in parts_of(content, str(file), value):
             answer = client.give_feedback(application_id, part)
             kept, known = kept + answer.kept, known + answer.known
             foreign += answer.foreign

@@ -12,20 +12,25 @@ from easeml.errors import InvalidInput
 
 _AT_ONCE = 10_000  # words on rows in one request
 _DELIMITERS = ",;\t"
+_NAMES = ("request_id", "row", "key")
 _FORMS = (
     "Give columns request_id, row and value, or key and value; as CSV, JSON or JSON lines. "
-    "`easeml predict --json` tells the request_id of a file; rows count from 0."
+    "`easeml predict --name-rows` writes the request_id and row of each prediction."
 )
 
 
-def parts_of(content: str, where: str) -> Iterator[Feedback]:
+def parts_of(content: str, where: str, value: str = "value") -> Iterator[Feedback]:
     """Give the words on rows that a text holds, as many at a time as one request takes.
 
-    Raises ``InvalidInput`` for what cannot be read, naming the file (``where``) or the row, from 0.
+    ``value``: the column that says what was true. Other columns are left out: the file may be one
+    of predictions. Raises ``InvalidInput`` for what cannot be read, naming the file (``where``) or
+    the row, from 0.
     """
-    told = _read(content, where)
+    told = []
+    for row in _read(content, where):
+        told.append(_named(row, value))
     for start in range(0, max(1, len(told)), _AT_ONCE):
-        yield _checked(told[start : start + _AT_ONCE], start)
+        yield _checked(told[start : start + _AT_ONCE], start, value)
 
 
 def _read(content: str, where: str) -> list[dict[str, Any]]:
@@ -42,12 +47,20 @@ def _read(content: str, where: str) -> list[dict[str, Any]]:
     return list(map(_filled, csv.DictReader(lines, delimiter=delimiter)))
 
 
+def _named(row: Any, value: str) -> Any:
+    """Return what names a row and says what was true of it; what is no row is told later."""
+    if not isinstance(row, dict):
+        return row
+    found = {name: row[name] for name in _NAMES if name in row}
+    return {**found, "value": row[value]} if value in row else found
+
+
 def _filled(row: dict[str, Any]) -> dict[str, Any]:
     """Return the cells of a row that are not empty."""
     return {name: value for name, value in row.items() if value not in (None, "")}
 
 
-def _checked(told: list[dict[str, Any]], start: int) -> Feedback:
+def _checked(told: list[dict[str, Any]], start: int, value: str) -> Feedback:
     """Return rows of feedback as they are sent; raises InvalidInput naming the row, from 0."""
     try:
         return Feedback.model_validate(told)
@@ -57,5 +70,7 @@ def _checked(told: list[dict[str, Any]], start: int) -> Feedback:
         number = start + place if isinstance(place, int) else start
         said = first["msg"]
         if first["type"] == "missing":
-            said = f"There is no {first['loc'][-1]!r}."
+            lacking = first["loc"][-1]
+            column = value if lacking == "value" else lacking
+            said = f"There is no {column!r}."
         raise InvalidInput(said, where=f"row {number}", remedy=_FORMS) from error
