@@ -192,6 +192,15 @@ def test_nothing_is_said_to_be_known_of_mistakes_before_anybody_looked():
     assert stations["Debug"].state == "done"
 
 
+@pytest.mark.parametrize(
+    ("watched", "state"),
+    [("ok", "done"), ("watch", "done"), ("cannot tell", "open"), ("alert", "trouble")],
+)
+def test_what_watching_cannot_tell_is_not_known(watched: str, state: str):
+    stations = {one.name: one for one in rail(replace(KNOWN, watched=watched), [])}
+    assert stations["Watch"].state == state
+
+
 def test_columns_that_may_know_the_answer_are_a_question_about_the_data():
     stations = {one.name: one for one in rail(replace(KNOWN, leaks=("tax", "total")), [])}
     assert stations["Data"].state == "open"

@@ -37,7 +37,7 @@ _NOTHING = Action("", "", "", None)
 _WITH_FIRST_ACTION: dict[State, State] = {"done": "next", "open": "next", "trouble": "trouble"}
 _OF_SEARCH: dict[str, State] = {"failed": "trouble", "resting": "done", "stopped": "done"}
 _OF_METER: dict[str, State] = {"worn out": "trouble"}
-_OF_WATCHING: dict[str, State] = {"alert": "trouble"}
+_OF_WATCHING: dict[str, State] = {"alert": "trouble", "cannot tell": "open"}
 
 
 @dataclass(frozen=True, slots=True)
