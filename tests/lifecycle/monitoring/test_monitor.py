@@ -13,6 +13,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.monitoring import (
     AlertRules,
     Batch,
+    Labelled,
     ask,
     at_random,
     choose,
@@ -239,11 +240,28 @@ def test_regression_counts_what_is_within_the_tolerance():
     predicted = labels + rng.normal(size=2400) * (1 + 3 * (inputs["x"].to_numpy() > 0.5))
     known, new = slice(0, 1200), inputs["x"].to_numpy()[1200:] > 0
     monitor = fit(inputs[known], predicted[known], labels[known], task="regression")
-    assert monitor.tolerance == pytest.approx(3, rel=0.15)
+    errors = np.abs(predicted[known] - labels[known])
+    assert monitor.tolerance == pytest.approx(np.quantile(errors, 0.8))
     rows = np.flatnonzero(new) + 1200
     truth = float((np.abs(predicted[rows] - labels[rows]) <= monitor.tolerance).mean())
     report, _ = ask(load(save(monitor)), Batch(inputs.iloc[rows], predicted[rows]))
-    assert abs(report.score - truth) < 0.05 < abs(report.reference - truth)
+    assert report.low <= truth <= report.high
+    assert abs(report.score - truth) < abs(report.reference - truth) / 2
+
+
+def test_errors_of_a_good_model_that_double_are_an_alert():
+    """Told by 100 labels, though both errors are small beside what the target varies."""
+    rng = np.random.default_rng(0)
+    inputs = pd.DataFrame({"x": rng.normal(size=1400)})
+    labels = inputs["x"].to_numpy() * 10
+    errors = rng.normal(size=1400) * np.where(np.arange(1400) < 1000, 1.0, 2.0)
+    predicted = labels + errors
+    monitor = fit(inputs[:1000], predicted[:1000], labels[:1000], task="regression")
+    batch = Batch(inputs[1000:], predicted[1000:])
+    query = choose(monitor, batch, budget=100, seed=0)
+    told = Labelled(query, labels[1000:][query.rows])
+    report, _ = ask(monitor, replace(batch, labelled=told))
+    assert report.status == "alert"
 
 
 def test_many_classes_with_names_and_a_class_never_seen():

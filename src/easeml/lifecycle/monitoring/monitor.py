@@ -44,7 +44,7 @@ from easeml.lifecycle.monitoring.rows import (
     width_of,
 )
 from easeml.lifecycle.monitoring.sequential import ConceptTest, labels_needed
-from easeml.lifecycle.monitoring.tolerance import default_tolerance
+from easeml.lifecycle.monitoring.tolerance import tolerance_for
 from easeml.lifecycle.monitoring.tracking import Offset
 from easeml.lifecycle.result import Progress, listener
 
@@ -281,7 +281,7 @@ def fit(
         probabilities: what the model gave: shape (n, classes), or (n,) for the score of one class
             of two.
         task: for ``regression`` a prediction is right within ``tolerance``.
-        tolerance: of a regression; by default `default_tolerance` of the labels.
+        tolerance: of a regression; by default `tolerance_for` these predictions.
         rules: when to raise an alert.
         seed: of the error model.
         progress: called with the share of the work that is done.
@@ -307,7 +307,7 @@ def fit(
             f"{len(frame)} rows, {len(predicted)} predictions and {len(truth)} labels do not fit."
         )
     if task == "regression" and tolerance is None:
-        tolerance = default_tolerance(truth)
+        tolerance = tolerance_for(truth, predicted)
     elif task == "classification" and tolerance is not None:
         raise InvalidInput("A tolerance is for regression only.", where="tolerance")
     surety = checked_probabilities(probabilities, len(frame))
