@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from easeml.data import DatasetError, infer, infer_table, parse_rows, read_table, write_table
+from easeml.data.readers.read import open_table
 from easeml.schema import Schema
 
 from .tables import write
@@ -146,3 +147,59 @@ def test_a_single_line_is_a_header_without_rows(tmp_path: Path, end: str) -> Non
     with pytest.raises(DatasetError, match="a header but no row") as caught:
         read_table(write(tmp_path, f"a,b,c{end}"))
     assert "column names" in caught.value.remedy
+
+
+TABLE = "name;age;pay\n" + "".join(f"n{i};{i};1,{i}\n" for i in range(20))
+
+
+@pytest.mark.parametrize(
+    ("above", "told"),
+    [
+        ("sep=;\r\n", ""),
+        ('"sep=;"\n', ""),
+        ("Report of 2024\n\nBy: the office, Bern\n\n", "Report of 2024, By: the office, Bern"),
+        ("Report of 2024;;\n;;\n", "Report of 2024"),
+        ("# made by a tool\n# 2024-01-05;12:00\n", "# made by a tool, # 2024-01-05;12:00"),
+        ('"A title\nof two lines";;\n', "A title"),
+    ],
+)
+def test_text_above_the_header_is_left_out_and_told(tmp_path: Path, above: str, told: str) -> None:
+    path = write(tmp_path, above + TABLE)
+    table = read_table(path)
+    assert table.column_names == ["name", "age", "pay"]
+    assert table.num_rows == 20
+    assert read_table(write(tmp_path, above.encode("utf-16") + TABLE.encode("utf-16-le"))) == table
+    notes = [note for note in infer_table(table).notes if "Above the header" in note]
+    assert all(told in note for note in notes)
+    assert len(notes) == bool(told)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_text_above_the_header_of_a_long_file(tmp_path: Path, separator: str) -> None:
+    """The file is read in blocks, as a whole and in parts."""
+    row = "1;2;3\n".replace(";", separator)
+    path = write(tmp_path, "Title\n\na;b;c\n".replace(";", separator) + row * 2_000_000)
+    sliced = open_table(path)
+    assert sliced.names == ("a", "b", "c")
+    assert sliced.rows == 2_000_000
+    assert "Title" in sliced.note
+    assert read_table(path).num_rows == 2_000_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n" + "1,2\n" * 20,
+        ",,c\n" + "1,2,3\n" * 20,
+        "text\n" + "Hello, you\n" * 20,
+        "a,b\n" + "x,1,2\n" * 20,
+    ],
+)
+def test_what_is_no_text_above_a_header_is_kept(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path, text)
+    try:
+        names = read_table(path).column_names
+    except DatasetError as error:
+        assert "the header has" in str(error)
+    else:
+        assert len(names) == text.partition("\n")[0].count(",") + 1

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Iterator
 from functools import partial
 from typing import IO, TYPE_CHECKING, cast
 
-from easeml.data.errors import DatasetError, refusing
+from easeml.data.errors import DatasetError, first_of, refusing
 from easeml.data.readers.encoding import Utf8File, decoded, encoding_of
 from easeml.data.readers.layout import SAMPLE, Layout, layout_of, other_delimiter
 from easeml.data.readers.sliced import SlicedTable
@@ -150,6 +150,8 @@ def _streamed(source: Source) -> pa.Table | None:
     if not is_utf8 or not _begins_plainly(sample):
         return None
     layout = layout_of(sample, source)
+    if layout.above:
+        return None
     block = min(_BLOCK, _RESERVED // len(layout.names))
     try:
         with pa.OSFile(str(source.path), "rb") as file:
@@ -175,19 +177,38 @@ def _begins_plainly(sample: str) -> bool:
 def _told(encoding: str, source: Source, layout: Layout, head: str = "") -> dict[str | bytes, str]:
     """What was found, for the metadata of the table; ``head``: how the text begins."""
     told: dict[str | bytes, str] = {"encoding": encoding, "delimiter": layout.delimiter}
-    if not layout.has_names and source.header is None:
-        told["note"] = (
-            "The first row looks like values and not like names: it was read as a row, and the "
-            "columns are numbered. If it does hold the names, write them as words, or say so when "
-            "you upload (--header in commands)."
-        )
+    notes = filter(None, (_told_of_above(layout), _told_of_names(source, layout)))
+    note = " ".join(notes) or _told_of_separator(layout, head)
+    return {**told, "note": note} if note else told
+
+
+def _told_of_above(layout: Layout) -> str:
+    """What is said of lines above the header; nothing of one that names the delimiter only."""
+    lines = [line.strip(layout.delimiter + ' "') for line in layout.above.splitlines()]
+    titles = [line for line in lines if line and not line.lower().startswith("sep=")]
+    if not titles:
+        return ""
+    return f"Above the header there is text that was left out: {first_of(titles, 3, ' ...')}."
+
+
+def _told_of_names(source: Source, layout: Layout) -> str:
+    if layout.has_names or source.header is not None:
+        return ""
+    return (
+        "The first row looks like values and not like names: it was read as a row, and the "
+        "columns are numbered. If it does hold the names, write them as words, or say so when "
+        "you upload (--header in commands)."
+    )
+
+
+def _told_of_separator(layout: Layout, head: str) -> str:
     separates = other_delimiter(head) if len(layout.names) == 1 else ""
-    if separates:
-        told["note"] = (
-            f"The file was read as one column. Its cells seem to be separated by {separates!r}: "
-            "write commas, semicolons, tabs or bars instead."
-        )
-    return told
+    if not separates:
+        return ""
+    return (
+        f"The file was read as one column. Its cells seem to be separated by {separates!r}: "
+        "write commas, semicolons, tabs or bars instead."
+    )
 
 
 class _WholeLineEnds:

@@ -7,15 +7,18 @@ import csv
 import io
 import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.header import is_header
 from easeml.data.readers.source import Source
 from easeml.data.types.text_tables import MOST_COLUMNS, check_names
+from easeml.data.types.values import is_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,6 +29,9 @@ _OTHER_DELIMITERS = "~^#:\x01\x1f "  # that are told, and not read
 _FEWEST = 3  # rows by which another delimiter is told
 _JUDGED = 200  # rows by which the header is told
 _BLANK_LINES = re.compile(r"\A(?: *[\r\n])+")
+_SEPARATOR = re.compile(r"\A\s*\"?sep=([,;\t|])\"?[^\S\r\n]*(\r\n|\r|\n)", re.IGNORECASE)
+_MOST_NOTES = 30  # rows above the header
+_EVEN = 0.9  # share of the rows below that have as many cells as the header
 _MOST_CELLS = 10 * MOST_COLUMNS  # of a header: some of what divides cells may be within quotes
 
 
@@ -37,15 +43,12 @@ class Layout:
     delimiter: str
     names: list[str]
     has_names: bool  # the first row holds the names
+    above: str = ""  # the lines above the header: titles, remarks, and what names the delimiter
 
     def begun(self, text: str) -> str:
-        """Return how a file begins without what stands before its first cell.
-
-        Tabs between cells may stand for empty ones: then only blank lines go.
-        """
-        if self.delimiter == "\t":
-            return _BLANK_LINES.sub("", text)
-        return text.lstrip()
+        """Return how a file begins without what stands before its first cell."""
+        begun = _without_blanks(text, self.delimiter).removeprefix(self.above)
+        return _without_blanks(begun, self.delimiter)
 
     def schema(self) -> pa.Schema:
         """Columns of text."""
@@ -54,15 +57,70 @@ class Layout:
         return pa.schema(dict.fromkeys(self.names, pa.string()))
 
 
-def _delimiter(text: str, name: str) -> str:
-    """The delimiter under which most rows of a sample have as many cells as the header.
+def _without_blanks(text: str, delimiter: str) -> str:
+    """The text from its first cell on. Tabs may stand for empty cells: then only blank lines go."""
+    if delimiter == "\t":
+        return _BLANK_LINES.sub("", text)
+    return text.lstrip()
 
-    The header has at least two.
+
+def _delimiter(text: str, name: str) -> tuple[str, str]:
+    """The delimiter, and the lines above the header.
+
+    Spreadsheets may name the delimiter in the first line (``sep=;``). Else it is that under which
+    most rows of a sample have as many cells as the header, which has at least two. Where that is no
+    half of them, the first lines may be titles and remarks, and the header be below.
     """
+    named = _SEPARATOR.match(text)
+    if named:
+        return named[1], named[0].lstrip()
+
     candidates = _DELIMITERS
     if ".tsv" in name.lower():
         candidates = "\t" + candidates.replace("\t", "")
-    return max(candidates, key=partial(_evenness, text[:SAMPLE]))
+    sample = text[:SAMPLE]
+    evenness = {delimiter: _evenness(sample, delimiter) for delimiter in candidates}
+    best = max(candidates, key=evenness.__getitem__)
+    tried = best if evenness[best][0] > 0.5 else candidates
+    for delimiter in tried:
+        above = _above(sample, delimiter)
+        if above:
+            return delimiter, above
+    return best, ""
+
+
+def _above(sample: str, delimiter: str) -> str:
+    """The lines above the header, if under this delimiter there is a table below such lines.
+
+    Each is a remark (``#``) of another width, or has cells for less than half of the columns; and
+    nearly all rows below have as many cells as the header, which has no number. Else there are none.
+    """
+    text = _without_blanks(sample, delimiter)
+    lined = _lined_records(text, delimiter, _JUDGED)
+    width = _usual_width([record for _, record in lined])
+    above = list(itertools.takewhile(partial(_is_above, width), map(itemgetter(1), lined)))
+    below = lined[len(above) :]
+    if not 0 < len(above) <= _MOST_NOTES or len(below) < 2:
+        return ""
+    first_line, names = below[0]
+    even = [len(record) == width for _, record in below]
+    is_table = even[0] and sum(even) >= _EVEN * len(even)
+    if not is_table or any(map(is_number, names)):
+        return ""
+    return "".join(itertools.islice(io.StringIO(text, newline=""), first_line))
+
+
+def _usual_width(records: Sequence[Sequence[str]]) -> int:
+    """How many cells most records have."""
+    (width, _), *_ = Counter(map(len, records)).most_common(1) or [(0, 0)]
+    return width
+
+
+def _is_above(width: int, record: Sequence[str]) -> bool:
+    """Whether a record is a title or a remark, of a table of some width."""
+    filled = len(list(filter(str.strip, record)))
+    is_remark = record[0].startswith("#") and len(record) != width
+    return is_remark or 2 * filled < width
 
 
 def _evenness(sample: str, delimiter: str) -> tuple[float, int]:
@@ -78,12 +136,20 @@ def _evenness(sample: str, delimiter: str) -> tuple[float, int]:
 
 def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
     """Those with content of the first records of ``text``, before one that is not readable."""
+    return [record for _, record in _lined_records(text, delimiter, limit)]
+
+
+def _lined_records(text: str, delimiter: str, limit: int) -> list[tuple[int, list[str]]]:
+    """As ``_records``, each with the number of lines before it."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    records: list[list[str]] = []
+    lined: list[tuple[int, list[str]]] = []
     with contextlib.suppress(csv.Error):
-        for record in filter(_has_content, itertools.islice(reader, limit)):
-            records.append(record)
-    return records
+        before = 0
+        for record in itertools.islice(reader, limit):
+            if _has_content(record):
+                lined.append((before, record))
+            before = reader.line_num
+    return lined
 
 
 def _has_content(record: Sequence[str]) -> bool:
@@ -98,9 +164,10 @@ def layout_of(text: str, source: Source) -> Layout:
             where=source.name,
             remedy="Send a table with a header and rows.",
         )
-    delimiter = _delimiter(text, source.name)
-    names, has_names = _header(text, delimiter, source)
-    return Layout(source.name, delimiter, names, has_names)
+    delimiter, above = _delimiter(text, source.name)
+    below = _without_blanks(text, delimiter).removeprefix(above)
+    names, has_names = _header(below, delimiter, source)
+    return Layout(source.name, delimiter, names, has_names, above)
 
 
 def _header(text: str, delimiter: str, source: Source) -> tuple[list[str], bool]:
