@@ -24,9 +24,9 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
     whole_rows = [row for row in rows if len(row) == len(first)]
     columns = list(zip(first, *whole_rows, strict=True))
-    cells = [cell.strip() for cell, *values in columns if _are_numbers(values)]
+    cells = [cell.strip() for cell, *values in columns if are_numbers(values)]
     numbers = list(filter(is_number, cells))
-    if not numbers or not all(map(_is_value, cells)):
+    if not numbers or not all(map(is_value, cells)):
         return True
 
     different = set(filter(str.isdigit, numbers))
@@ -34,7 +34,7 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
         return False
 
     # A whole number or two may be names, but not beside words that are values.
-    occurs_below = {word in below for word, *below in columns if not _is_value(word.strip())}
+    occurs_below = {word in below for word, *below in columns if not is_value(word.strip())}
     return occurs_below != {True}
 
 
@@ -42,11 +42,12 @@ def _is_missing(cell: str) -> bool:
     return cell.lower() in _MISSING
 
 
-def _is_value(cell: str) -> bool:
+def is_value(cell: str) -> bool:
+    """Whether a cell is a number, or says that a value is missing."""
     return _is_missing(cell) or is_number(cell)
 
 
-def _are_numbers(values: Sequence[str]) -> bool:
+def are_numbers(values: Sequence[str]) -> bool:
     """Whether nearly all values of a column are numbers, and some are there."""
     present = list(filterfalse(_is_missing, map(str.strip, values)))
     numbers = list(filter(is_number, present))

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
 from typing import IO, TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, refusing
+from easeml.data.errors import DatasetError, first_of, refusing
 from easeml.data.readers.binary_sheets import extents
+from easeml.data.readers.headings import has_two_rows_of_names, joined_names, rows_below
 from easeml.data.readers.source import Source
 from easeml.data.types.text_tables import check_names
 from easeml.data.types.values import SHEET_ERRORS, number_text
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import python_calamine as calamine
 
 _LARGEST = 1 << 30  # bytes of a workbook after decompression
+_SMALL = 0.1  # share of the cells of the largest sheet below which one is a cover or a list
 _MOST_CELLS = 30_000_000
 _CELL = re.compile(rb' r="([A-Z]{1,3})(\d{1,7})"')
 _SHEET = re.compile(r"xl/worksheets/.*\.(?P<form>xml|bin)", re.DOTALL)
@@ -28,7 +30,8 @@ _SheetRows = list[list[Any]]
 def read_excel(source: Source) -> pa.Table:
     """Read a sheet that holds a table, without empty rows and titles above the header.
 
-    ``source.table``: which one of these, from 1; None: the first.
+    ``source.table``: which one of these, from 1; None: the first that is not far smaller than the
+    largest. What was left out around the table is in the ``note``.
 
     Raises:
         DatasetError: if it is no workbook, or holds no table, or none of this number.
@@ -45,20 +48,36 @@ def read_excel(source: Source) -> pa.Table:
             remedy="Put the table on a sheet.",
         )
 
-    number = 1 if source.table is None else source.table
+    number = _usual(list(filled.values())) if source.table is None else source.table
     names = ", ".join(f"{place} '{name}'" for place, name in enumerate(filled, 1))
     if not 1 <= number <= len(filled):
         raise DatasetError(
             f"there is no table {number}.", where=source.name, remedy=f"Sheets with rows: {names}."
         )
     sheet, rows = list(filled.items())[number - 1]
+    table, notes = _table(_below_titles(rows), f"{source.name}, sheet '{sheet}'")
     metadata: dict[str | bytes, str] = {}
     if len(filled) > 1:
-        note = f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read."
         metadata["several"] = "sheets"
-        metadata["note"] = f"{note} There are {names}; another one is chosen by its number."
-    table = _table(_below_titles(rows), f"{source.name}, sheet '{sheet}'")
+        notes.append(
+            f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read. "
+            f"There are {names}; another one is chosen by its number."
+        )
+    if notes:
+        metadata["note"] = " ".join(notes)
     return table.replace_schema_metadata(metadata)
+
+
+def _usual(sheets: list[_SheetRows]) -> int:
+    """The number of the first sheet that is not far smaller than the largest: no cover, no list."""
+    sizes = [sum(map(_filled, rows)) for rows in sheets]
+    least = _SMALL * max(sizes)
+    return 1 + next(place for place, size in enumerate(sizes) if size >= least)
+
+
+def _filled(row: list[Any]) -> int:
+    """How many cells have something in them."""
+    return len(row) - row.count("")
 
 
 def _sheets(source: Source) -> dict[str, _SheetRows]:
@@ -79,18 +98,28 @@ def _rows_by_sheet(source: Source) -> dict[str, _SheetRows]:
         return {sheet.name: _cells(sheet, source.name) for sheet in sheets}
 
 
-def _table(rows: _SheetRows, where: str) -> pa.Table:
-    """The table of some rows, the first of which are the names of the columns."""
+def _table(rows: _SheetRows, where: str) -> tuple[pa.Table, list[str]]:
+    """The table of some rows, the first of which are the names of the columns.
+
+    Beside it what is to be told: of names in two rows, and of totals and remarks below the table.
+    """
     import pyarrow as pa
 
     width = max(map(_width, rows))
-    names = []
-    columns = []
-    for place in range(width):
-        name, *cells = [_text(row[place]) for row in rows]
-        names.append(name)
-        columns.append(pa.array(cells, pa.string()))
-    return pa.table(columns, check_names(names, where))
+    texts = [list(map(_text, row[:width])) for row in rows]
+    notes = []
+    if has_two_rows_of_names(texts):
+        upper, lower, *values = texts
+        texts = [joined_names(upper, lower), *values]
+        notes.append("The names of the columns stand in two rows, and were joined.")
+    below = rows_below(texts)
+    if below:
+        del texts[-len(below) :]
+        notes.append(f"Below the table there is text that was left out: {first_of(below, 3)}.")
+
+    names, *values = texts
+    columns = [pa.array(cells, pa.string()) for cells in zip(*values, strict=True)]
+    return pa.table(columns, check_names(names, where)), notes
 
 
 def _cells(sheet: calamine.CalamineSheet, where: str) -> _SheetRows:
@@ -176,7 +205,7 @@ def _below_titles(rows: _SheetRows) -> _SheetRows:
     """The rows from the header on: the first with at least half as many cells as the widest."""
     import numpy as np
 
-    filled = np.array([len(row) - row.count("") for row in rows])
+    filled = np.array(list(map(_filled, rows)))
     start = int(np.argmax(2 * filled >= filled.max()))
     has_rows = start + 1 < len(rows)
     return rows[start:] if has_rows else rows

@@ -1,0 +1,56 @@
+"""Workbooks as people leave them: a cover first, names in two rows, totals and remarks below."""
+
+from pathlib import Path
+
+import openpyxl
+
+from easeml.data import infer, read_table
+
+ROWS = [[n, f"2024-01-{n:02}", n * 1.5, n * 2.5, n * 10] for n in range(1, 29)]
+HEADINGS = ["Order", None, "Parcel", None, "Cost"]
+NAMES = ["No", "Date", "Weight", "Distance", None]
+
+
+def workbook(folder: Path, **sheets: list[list[object]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    path = folder / "report.xlsx"
+    book.save(path)
+    return path
+
+
+def test_a_report_is_read_as_its_table(tmp_path: Path) -> None:
+    total = [["Total", None, 609.0, 1015.0, 4060], ["Source: the office, Bern"]]
+    report = [["Parcels"], [], HEADINGS, NAMES, *ROWS, [], *total]
+    cover = [["Made by"], ["Jane"]]
+    path = workbook(tmp_path, Cover=cover, Parcels=report, Places=[["place"], ["Bern"], ["Zug"]])
+    table = read_table(path)
+    names = ["Order No", "Order Date", "Parcel Weight", "Parcel Distance", "Cost"]
+    assert table.column_names == names
+    assert table.num_rows == len(ROWS)
+    (note, *_) = infer(path).notes
+    assert "stand in two rows" in note
+    assert "left out: Total, Source: the office, Bern." in note
+    assert "'Parcels' was read" in note
+    assert read_table(path, table=1).num_rows == 1
+
+
+def test_the_first_of_sheets_that_are_alike_is_read(tmp_path: Path) -> None:
+    sheets = {"Y2022": [["a", "b"], *[[1, 2]] * 20], "Y2023": [["a", "b"], *[[3, 4]] * 90]}
+    assert read_table(workbook(tmp_path, **sheets)).num_rows == 20
+
+
+def test_rows_stay_where_they_may_be_rows(tmp_path: Path) -> None:
+    """Texts without labels, a category called total, and a column without a name."""
+    texts = [["text", "mood", "topic"], *[["it was good", "up", "x"]] * 8, *[["all is well"]] * 3]
+    totals = [["kind", "n", "m"], *[["part", n, n] for n in range(8)], ["total", 28, 28]]
+    unnamed = [[None, "name", "age"], *[[n, "Bob", n] for n in range(8)]]
+    assert read_table(workbook(tmp_path, t=texts)).num_rows == 11
+    assert read_table(workbook(tmp_path, t=totals)).num_rows == 9
+    assert read_table(workbook(tmp_path, t=unnamed)).column_names == ["column 1", "name", "age"]
+    only = [["kind", "n", "m"], ["Total", 28]]
+    assert read_table(workbook(tmp_path, t=only)).num_rows == 1
