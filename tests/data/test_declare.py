@@ -57,8 +57,8 @@ def test_a_random_split_of_rows_in_order_or_in_groups_says_that_it_flatters(tmp_
     lines = [f"{day},P{i % 8},{i % 7},{i * 1.5}" for i, day in enumerate(days)]
     text = "\n".join(["day,patient,x,y", *lines])
     told = " ".join(declared(tmp_path, text, target="y").notes)
-    assert "split by time, as time:day." in told
-    assert "split by group, as group:patient." in told
+    assert "tested on the latest (--split 'time:day')" in told
+    assert "tested on others (--split 'group:patient')" in told
     for way in ("time:day", "group:patient"):
         assert "flatters" not in " ".join(declared(tmp_path, text, target="y", split=way).notes)
     other_order = "\n".join(["day,x,y", *(f"{days[i * 7 % 40]},{i % 7},{i}.5" for i in range(40))])

@@ -19,7 +19,12 @@ from easeml.web.rendering import environment
 
 SOURCE = Path(easeml.__file__).parent
 HERE = "/applications/app_1/settings"
-TEMPLATES = {"/others": "others.html", "/account": "account.html", "/people": "people.html"}
+TEMPLATES = {
+    "/new": "new.html",
+    "/others": "others.html",
+    "/account": "account.html",
+    "/people": "people.html",
+}
 TEMPLATES |= {"/admin": "admin.html", "/applications/app_1": "application.html"}
 
 

@@ -99,3 +99,25 @@ def test_columns_that_may_know_the_answer_are_named_and_left_out(sign_in: SignIn
     expect(told).to_have_count(0)
     page.get_by_label("Target", exact=True).select_option("shop")
     expect(told).to_have_count(0)
+
+
+def test_rows_that_test_are_chosen_by_time_and_by_group(sign_in: SignIn, tmp_path: Path):
+    """The page advises a split by time: there it is chosen, told, and taken back."""
+    path = tmp_path / "visits.csv"
+    lines = []
+    for n in range(60):
+        lines.append(f"2024-{1 + n // 28:02}-{1 + n % 28:02},u{n % 12},{n % 7}.5,{'yn'[n % 2]}")
+    path.write_text("\n".join(["day,user,amount,target", *lines]))
+    page = sign_in()
+    upload(page, path)
+    expect(page.get_by_text("think of a split by time")).to_be_visible()
+    choice = page.get_by_label("Rows that test")
+    choice.select_option("rows of other user than those trained with")
+    expect(page.get_by_text("split: group:user")).to_be_visible()
+    choice.select_option("the latest rows by day")
+    expect(page.get_by_text("split: time:day")).to_be_visible()
+    expect_accessible(page)
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url(re.compile("/applications/app_"))
+    page.get_by_role("link", name="Data", exact=True).first.click()
+    expect(page.get_by_text("the latest by day")).to_be_visible()

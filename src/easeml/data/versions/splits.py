@@ -148,15 +148,16 @@ def split_notes(way: Split, reports: Sequence[ColumnReport]) -> list[str]:
 def _said_of_time(name: str) -> str:
     return (
         f"The rows are in the order of '{name}', and test rows were drawn at random from among "
-        "them. If you will predict later rows, the test quality flatters: split by time, as "
-        f"time:{name}."
+        "them. If you will predict later rows, the test quality flatters: make an application "
+        f"that is tested on the latest (--split 'time:{name}')."
     )
 
 
 def _said_of_group(name: str) -> str:
     return (
         f"Rows of the same '{name}' are among training and test rows. If you will predict for "
-        f"others, the test quality flatters: split by group, as group:{name}."
+        "others, the test quality flatters: make an application that is tested on others "
+        f"(--split 'group:{name}')."
     )
 
 

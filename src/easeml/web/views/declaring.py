@@ -38,6 +38,7 @@ class Wishes:
     that was asked about, ``asked`` the task that finds out. ``latency`` in milliseconds and
     ``size`` in kilobytes are what a model may take. ``ways`` are how the prediction has to follow
     a column. ``codes`` are the values of a column, with commas, that stand for missing ones.
+    ``split`` says which rows test, as a declaration does; empty: those drawn at random.
     """
 
     target: str
@@ -52,6 +53,7 @@ class Wishes:
     size: str = ""
     ways: Mapping[int, str] = dataclasses.field(default_factory=dict)
     codes: Mapping[int, str] = dataclasses.field(default_factory=dict)
+    split: str = ""
 
     @classmethod
     def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
@@ -74,6 +76,7 @@ class Wishes:
             size=named.get("size", "").strip(),
             ways=_by_column(named, "way", version, _is_way),
             codes=_by_column(named, "missing", version, _are_suspected),
+            split=_split(named.get("split", ""), version),
         )
 
     def query(self) -> str:
@@ -108,6 +111,7 @@ class Wishes:
             "objective": self.objective,
             "latency": self.latency,
             "size": self.size,
+            "split": self.split,
         }
         return [(name, wish) for name, wish in rules.items() if wish]
 
@@ -123,6 +127,7 @@ class Wishes:
             drop=self._in_role("drop", version),
             keep=self._in_role("input", version),
             weight=self._weight(version),
+            split=self.split or "random",
             exclude=list(self.exclude),
             max_latency=_limit(self.latency, "latency", 0.001),
             max_size=_bytes(self.size),
@@ -183,6 +188,25 @@ class Wishes:
             if not is_this:
                 kept.append((name, given))
         return Change(text, urlencode(kept))
+
+
+def splits(version: Version) -> dict[str, str]:
+    """Return how rows to test can be chosen beside at random, each with its words.
+
+    By times, of which the latest rows test, and by groups, which stay together.
+    """
+    found = {}
+    for column in version.columns:
+        if column.nature == "time" or column.type == "timestamp":
+            found[f"time:{column.name}"] = f"the latest rows by {column.name}"
+        elif column.nature == "group":
+            found[f"group:{column.name}"] = f"rows of other {column.name} than those trained with"
+    return found
+
+
+def _split(text: str, version: Version) -> str:
+    """Return a split that can be chosen; empty for another."""
+    return text if text in splits(version) else ""
 
 
 def _by_name(wishes: Mapping[int, str], version: Version) -> dict[str, str]:
