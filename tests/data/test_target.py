@@ -137,3 +137,22 @@ def test_codes_are_no_rivals(tmp_path: Path, code: str) -> None:
     assert code not in found.rivals
     frame = frame[["income", "expenses", code]]  # nor a guess, though last
     assert proposed(tmp_path, frame).target == "expenses"
+
+
+def test_several_columns_of_two_values_are_rivals(tmp_path: Path) -> None:
+    frame = numbers("a", "b", "c")
+    for name in ("toxic", "slow", "rude"):
+        frame[name] = RNG.integers(0, 2, 120)
+    found = proposed(tmp_path, frame)
+    assert found.target == "rude"
+    assert {"toxic", "slow"} <= set(found.rivals)
+    assert "perhaps 'rude' (the last column that could be one)." in found.notes[0]
+
+
+def test_numbers_that_count_many_rows_from_anywhere_are_no_inputs(tmp_path: Path) -> None:
+    frame = numbers("a", "b", "y", rows=400)
+    frame.insert(0, "Auftrag", range(5000, 5400))
+    frame.insert(1, "day", range(5000, 5400))
+    roles = {one.name: one.role for one in proposed(tmp_path, frame).columns}
+    assert roles["Auftrag"] == "drop"
+    assert roles["day"] == "input"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _FEWEST_TIMES = 10  # of day, that are measured; fewer are those of a timetable
 _FEWEST_ROWS = 10  # below which steps from row to row tell nothing
+_SURELY_COUNTED = 300  # rows, one after the other: no years
 _TOO_LONG = 1e15  # from which on whole numbers cannot be told apart, let alone be quantities
 _LEADING_ZERO = re.compile(r"0\d+")
 
@@ -215,4 +216,7 @@ def _counting_confidence(name: str, ordered: np.ndarray) -> float:
     # Longer steps are those of a sample of rows that are counted.
     if ordered.min() in (0, 1):
         return 0.97 if abs(steps[0]) == 1 else 0.9
-    return 0.9 if names.has_word(name, names.COUNTERS) else 0.0
+    is_counter = names.has_word(name, names.COUNTERS)
+    is_moment = names.has_word(name, names.MOMENTS) or name.lower() in names.CALENDAR
+    is_long_count = abs(steps[0]) == 1 and len(ordered) >= _SURELY_COUNTED and not is_moment
+    return 0.9 if is_counter or is_long_count else 0.0

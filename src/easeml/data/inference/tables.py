@@ -206,7 +206,7 @@ def _doubts(proposal: TargetProposal) -> list[str]:
     """What to say where the target is a guess."""
     if proposal.sure:
         return []
-    said = f"{UNSURE_TARGET}: '{proposal.name}' is {proposal.reason}."
+    said = f"{UNSURE_TARGET}: perhaps '{proposal.name}' ({proposal.reason})."
     if proposal.rivals:
         rivals = ", ".join(map(repr, proposal.rivals))
         said += f" It could also be {rivals}."

@@ -89,6 +89,10 @@ def _has_few_classes(report: ColumnReport) -> bool:
     return report.type == "category" and report.distinct <= _FEW_CLASSES
 
 
+def _could_be_classes(report: ColumnReport) -> bool:
+    return _has_few_classes(report) or report.distinct == 2
+
+
 def _called_target(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
     """The column that is called as targets are."""
     by_name = _by_lower_name(suitable)
@@ -188,8 +192,8 @@ def _category_among_numbers(likely: Sequence[ColumnReport]) -> ColumnReport | No
 
 
 def _rivals(chosen: ColumnReport, likely: Sequence[ColumnReport]) -> tuple[str, ...]:
-    """The last and the first column, and categories of few classes."""
-    ordered = [likely[-1], likely[0], *filter(_has_few_classes, likely)]
+    """The last and the first column, categories of few classes, and numbers of two values."""
+    ordered = [likely[-1], likely[0], *filter(_could_be_classes, likely)]
     others = dict.fromkeys(_names_of(ordered))
     others.pop(chosen.name, None)
     return tuple(others)[:_MOST_RIVALS]
