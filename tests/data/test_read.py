@@ -74,6 +74,7 @@ def test_one_column_is_a_table(tmp_path: Path) -> None:
         (b"_row,b\n1,2\n", "t.csv", "'_row'", "Rename"),
         (b"PK\x03\x04....", "t.csv", "zip file is damaged", "again"),
         (b"a,b\n\x00,1\n", "t.csv", "not a text table", "CSV"),
+        (b"SQLite format 3\0..", "t.db", "an SQLite database, and no text table", "CSV"),
         (b"\x00\x01cut", "t.parquet", "no whole Parquet file", "Write it again"),
         (gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)[:-20], "t.csv", "cut off", "again"),
         (b"\x1f\x8bgarbage-garbage", "t.csv", "damaged", "again"),

@@ -443,6 +443,7 @@ def test_absent_columns_with_one_remedy_are_one_fault(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="2 columns are not there: 'two', 'six'") as caught:
         parse_rows(b"one,z\n1,2\n", "text/csv", made.schema_in, made.schema_out)
     assert "faults" not in caught.value.message
+    assert caught.value.remedy.startswith("Send them: ")
 
 
 def test_a_date_is_asked_for_in_words(tmp_path: Path) -> None:

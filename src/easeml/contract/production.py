@@ -99,8 +99,8 @@ class FeedbackKept(Answer):
         )
         if self.known < self.kept:
             said += (
-                " A request is kept some seconds after its answer: the others count as soon as "
-                "their rows are there."
+                " The others count as soon as their rows are kept: some seconds after the answer, "
+                "where requests are kept at all."
             )
         if self.foreign:
             said += (

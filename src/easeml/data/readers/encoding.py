@@ -25,6 +25,13 @@ _NOT_TEXT = {  # what files of these names are, which those that are whole show 
     ".pdf": "PDF",
     ".zip": "zip",
 }
+_MARKS = {  # how files begin that hold tables of another kind
+    b"SQLite format 3\0": "an SQLite database",
+    b"$FL2": "a file of SPSS",
+    b"<stata_dta>": "a file of Stata",
+    b"\x89HDF": "an HDF5 file",
+    b"RDX": "a file of R",
+}
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -36,7 +43,7 @@ def decoded(data: bytes, name: str) -> tuple[str, str]:
             if "\0" in text:
                 break
             return text, encoding
-    raise _no_text(name)
+    raise _no_text(name, data)
 
 
 def encoding_of(source: Source) -> str:
@@ -48,7 +55,7 @@ def encoding_of(source: Source) -> str:
                 break
             decoder.decode(b"", final=True)
             return encoding
-    raise _no_text(source.name)
+    raise _no_text(source.name, source.head())
 
 
 class Utf8File(io.RawIOBase):
@@ -99,7 +106,7 @@ def _candidates(start: bytes) -> tuple[str, ...]:
     return ("utf-16",) if start.startswith(_UTF_16_MARKS) else _ENCODINGS
 
 
-def _no_text(name: str) -> DatasetError:
+def _no_text(name: str, start: bytes) -> DatasetError:
     suffix = Path(name.lower()).suffix
     if suffix in _NOT_TEXT:
         return DatasetError(
@@ -107,6 +114,8 @@ def _no_text(name: str) -> DatasetError:
             where=name,
             remedy="Write it again, and send all of it.",
         )
+    known = [told for mark, told in _MARKS.items() if start.startswith(mark)]
+    what = f"{known[0]}, and no" if known else "not a"
     return DatasetError(
-        "this is not a text table.", where=name, remedy="Save the table as CSV (UTF-8)."
+        f"this is {what} text table.", where=name, remedy="Save the table as CSV (UTF-8)."
     )

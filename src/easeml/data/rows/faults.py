@@ -50,7 +50,8 @@ class _Fault:
         names = first_of(list(map("'{}'".format, self.columns)), MOST_FAULTS)
         message = f"{len(self.columns)} columns are not there: {names}."
         where = self.first.where.partition(",")[0]
-        return DatasetError(message, where=where, remedy=self.first.remedy)
+        remedy = self.first.remedy.replace("Send it", "Send them").replace("it out", "them out")
+        return DatasetError(message, where=where, remedy=remedy)
 
 
 @dataclass
