@@ -247,6 +247,34 @@ def test_a_damaged_picture_is_named(tmp_path: Path) -> None:
         read_table(tmp_path / "p.zip")
 
 
+def test_all_damaged_pictures_are_named_at_once(tmp_path: Path) -> None:
+    whole = sample_files.picture("blobs", 1)
+    with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
+        for n in range(9):
+            archive.writestr(f"{'ab'[n % 2]}/{n}.png", whole[:60] if n % 4 == 0 else whole)
+    with pytest.raises(DatasetError, match=r"Of 2 more it is so: a/4\.png, a/8\.png\.") as caught:
+        read_table(tmp_path / "p.zip")
+    assert caught.value.where == "a/0.png"
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["bees/1.png", "bees/2.png"], r"all 2 of them are in the folder 'bees'"),
+        (["1.png", "2.png", "labels.csv"], r"all 2 of them are in no folder"),
+        (["a.csv", "b/c.csv", "1.png"], r"there are 2 tables, a\.csv, b/c\.csv"),
+    ],
+)
+def test_files_that_are_no_classes_say_what_they_are(
+    tmp_path: Path, names: list[str], told: str
+) -> None:
+    with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
+        for name in names:
+            archive.writestr(name, sample_files.picture("blobs", 1))
+    with pytest.raises(DatasetError, match=told):
+        read_table(tmp_path / "p.zip")
+
+
 def test_the_type_of_a_cell_column_cannot_be_set(tmp_path: Path) -> None:
     table = read_table(sample_files.pictures(tmp_path / "p.zip"))
     with pytest.raises(DatasetError, match="each row holds an image"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from easeml.data.errors import DatasetError, refusing
+from easeml.data.errors import DatasetError, first_of
 from easeml.data.readers.documents import DOCUMENTS, text_of
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.file_tree import Tree, open_tree
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TEXTS = (".txt", ".md", ".text", ".html", ".htm", ".pdf")
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
+_TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".xlsx", ".xls", ".arff")
 _LARGEST = 64 << 20  # bytes of a file
 
 
@@ -37,11 +38,25 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
             are_most = 2 * len(classes) >= len(tree.files)
             if are_most and len(set(classes.values())) > 1:
                 return read(tree, list(classes.items()))
-    raise DatasetError(
-        "these are neither one table nor texts or pictures by class.",
-        where=name,
-        remedy="Tables, and texts or pictures in a folder for each class, can be learned from.",
-    )
+        raise _nothing_by_class(tree.files, name)
+
+
+def _nothing_by_class(files: Sequence[str], name: str) -> DatasetError:
+    """The refusal of files that are neither one table nor samples by class: what there is."""
+    said = "these are neither one table nor texts or pictures by class"
+    remedy = "Tables, and texts or pictures in a folder for each class, can be learned from."
+    tables = [file for file in files if file.lower().endswith(_TABLES)]
+    samples = [file for file in files if file.lower().endswith(PICTURES + TEXTS)]
+    folders = {PurePosixPath(file).parent.name for file in samples}
+    if len(tables) > 1:
+        said += f": there are {len(tables)} tables, {first_of(tables, 3, ' ...')}"
+        remedy = "Send one of them, or one that joins them."
+    elif len(samples) > 1 and len(folders) == 1:
+        [folder] = folders
+        where = f"the folder '{folder}'" if folder else "no folder"
+        said += f": all {len(samples)} of them are in {where}"
+        remedy = "Put them in a folder for each class, which is named like the class."
+    return DatasetError(f"{said}.", where=name, remedy=remedy)
 
 
 def _classes(tree: Tree, suffixes: tuple[str, ...]) -> dict[str, str]:
@@ -60,17 +75,35 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
     ``image`` holds their bytes as they are, ``label`` their labels.
 
     Raises:
-        DatasetError: naming the file that is no picture.
+        DatasetError: naming the files that are no pictures.
     """
     pictures, shapes = [], []
+    broken: dict[str, NoPicture] = {}
     for file, _ in files:
         data = tree.read(file, _LARGEST)
-        with refusing(NoPicture, "this is not a picture: {error}.", file, "Replace or remove it."):
+        try:
             shapes.append(shape_of(data))
+        except NoPicture as error:
+            broken[file] = error
         pictures.append(data)
+    if broken:
+        raise _no_pictures(broken)
     report = picture_report("image", shapes, pictures)
     field, column = reported(report, to_arrow("image", pictures))
     return _labelled(field, column, files)
+
+
+def _no_pictures(broken: dict[str, NoPicture]) -> DatasetError:
+    first, *others = broken
+    said = f"this is not a picture: {broken[first]}."
+    if not others:
+        return DatasetError(said, where=first, remedy="Replace or remove it.")
+    more = first_of(others, 5, ", ...")
+    return DatasetError(
+        f"{said} Of {len(others):,} more it is so: {more}.",
+        where=first,
+        remedy="Replace or remove them.",
+    )
 
 
 def text_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
