@@ -156,3 +156,10 @@ def test_numbers_that_count_many_rows_from_anywhere_are_no_inputs(tmp_path: Path
     roles = {one.name: one.role for one in proposed(tmp_path, frame).columns}
     assert roles["Auftrag"] == "drop"
     assert roles["day"] == "input"
+
+
+def test_the_only_column_beside_times_is_sure(tmp_path: Path) -> None:
+    frame = numbers("value")
+    frame.insert(0, "date", pd.date_range("2020-01-01", periods=len(frame)).strftime("%Y-%m-%d"))
+    found = proposed(tmp_path, frame)
+    assert (found.target, found.sure) == ("value", True)

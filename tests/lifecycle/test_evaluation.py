@@ -95,6 +95,19 @@ def test_rare_classes_are_one_and_nothing_is_lost():
     assert sum(map(sum, found.confusion)) == 500
 
 
+def test_of_many_classes_those_with_the_most_mistakes_are_shown():
+    """Thirty classes: ten rows of each are right, and those of two are taken for each other."""
+    codes = np.repeat(np.arange(30), 10)
+    answers = codes.copy()
+    answers[codes == 17], answers[codes == 28] = 28, 17
+    names = np.asarray([f"class {code}" for code in range(30)], dtype=object)
+    frame = pd.DataFrame({"_row": range(300), "y": names[codes]})
+    found = evaluate(frame, "y", Unseen(names[answers], None, names))
+    place = {label: at for at, label in enumerate(found.labels)}
+    assert found.confusion[place["class 17"]][place["class 28"]] == 10
+    assert found.confusion[-1][-1] == 190
+
+
 def test_two_classes_have_one_curve_and_labels_alone_have_none():
     frame, predictions = classified(60, 2)
     assert [one.label for one in evaluate(frame, "y", predictions).roc] == ["class 1"]

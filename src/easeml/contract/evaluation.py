@@ -4,6 +4,8 @@ from pydantic import Field
 
 from easeml.contract.resources import Answer
 
+OTHERS = "all others"  # the classes that a confusion matrix does not name
+
 
 class RocCurve(Answer):
     """Share of the other rows that are taken for ``label`` against share of its own that are found,
@@ -61,9 +63,9 @@ class CurvePoint(Answer):
 class Evaluation(Answer):
     """How a trained model does on validation rows. What does not fit its target is empty.
 
-    ``confusion[actual][predicted]`` counts rows of ``labels``: the most frequent classes, the rest
-    as one. ``weight``: the column of weights that rows have, which is not counted here: each row
-    counts once.
+    ``confusion[actual][predicted]`` counts rows of ``labels``: of many classes those with the
+    most mistakes, the rest as one (``OTHERS``). ``weight``: the column of weights that rows
+    have, which is not counted here: each row counts once.
     """
 
     rows: int

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-_MOST_LABELS = 12  # of a confusion matrix; less frequent classes are one
+_MOST_LABELS = 12  # of a confusion matrix; other classes are one
 _MOST_CURVES = 6
 _CURVE_POINTS = 100
 _BINS = 10
@@ -81,8 +81,8 @@ class WorstExample:
 class Evaluation:
     """How a model does on ``rows`` rows with a known answer. What does not fit its target is empty.
 
-    ``confusion[actual][predicted]`` counts rows of ``labels``: the most frequent classes, the rest
-    as one. ``worst``: the worst row comes first.
+    ``confusion[actual][predicted]`` counts rows of ``labels``: of many classes those with the
+    most mistakes, the rest as one. ``worst``: the worst row comes first.
     """
 
     rows: int
@@ -211,9 +211,17 @@ def _spread(rows: NDArray, most: int) -> NDArray:
 def _confusion(
     names: Sequence[str], actual: NDArray[np.intp], predicted: NDArray[np.intp]
 ) -> tuple[list[str], list[list[int]]]:
-    """Return the labels that are shown and the counts; the less frequent classes are one."""
-    present = np.bincount(np.concatenate([actual, predicted]), minlength=len(names))
-    order = np.argsort(-np.bincount(actual, minlength=len(names)), kind="stable")
+    """Return the labels that are shown and the counts.
+
+    Of many classes those of the most mistakes are shown, and of these the most frequent; the others
+    are one.
+    """
+    both = np.concatenate([actual, predicted])
+    is_wrong = np.tile(actual != predicted, 2)
+    present = np.bincount(both, minlength=len(names))
+    mistakes = np.bincount(both[is_wrong], minlength=len(names))
+    frequency = np.bincount(actual, minlength=len(names))
+    order = np.lexsort((-frequency, -mistakes))
     shown = order[present[order] > 0]
     if len(shown) > _MOST_LABELS:
         shown = shown[: _MOST_LABELS - 1]

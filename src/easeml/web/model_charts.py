@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from easeml.contract.evaluation import Evaluation
+from easeml.contract.evaluation import OTHERS, Evaluation
 from easeml.figures import Axis, Figure, Series, numbers
 from easeml.figures import evaluation as figures
 
@@ -11,11 +11,14 @@ _SHADES = 5  # of a cell of the confusion matrix
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A count of the confusion matrix. ``shade``: 0 to 5, by its share of the actual class."""
+    """A count of the confusion matrix. ``shade``: 0 to 5, by its share of the actual class.
+
+    ``kind``: right, wrong, or mixed, where classes that are shown as one are taken for each other.
+    """
 
     count: int
     shade: int
-    right: bool
+    kind: str
 
 
 def confusion(evaluation: Evaluation) -> list[tuple[str, list[Cell]]]:
@@ -27,8 +30,9 @@ def confusion(evaluation: Evaluation) -> list[tuple[str, list[Cell]]]:
         cells = []
         for predicted, count in enumerate(counts):
             shade = -(-_SHADES * count // most)  # rounded up: one wrong row shows
-            is_right = predicted == place
-            cells.append(Cell(count, shade, is_right))
+            kind = "right" if predicted == place else "wrong"
+            is_mixed = kind == "right" and label == OTHERS
+            cells.append(Cell(count, shade, "mixed" if is_mixed else kind))
         rows.append((label, cells))
     return rows
 

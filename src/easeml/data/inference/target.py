@@ -143,11 +143,15 @@ def _by_custom(suitable: Sequence[ColumnReport], usual: str) -> TargetProposal |
 def _beside_texts(
     suitable: Sequence[ColumnReport], reports: Sequence[ColumnReport]
 ) -> TargetProposal | None:
-    """The only column that could be one, if it has few values: the others are texts or pictures."""
+    """The only column that could be one, if it has few values: the others are texts or pictures.
+
+    Or if all others are times: it is a series.
+    """
     only = suitable[0]
-    inputs = [report for report in reports if report.role == "input"]
-    is_beside_others = len(suitable) == 1 < len(inputs)
-    if is_beside_others and only.distinct <= _FEW_CLASSES:
+    others = [report for report in reports if report.role == "input" and report is not only]
+    is_beside_others = len(suitable) == 1 and bool(others)
+    is_series = all(report.type == "timestamp" for report in others)
+    if is_beside_others and (is_series or only.distinct <= _FEW_CLASSES):
         return TargetProposal(only.name, 0.8, "the only column that could be one")
     return None
 
