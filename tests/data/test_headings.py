@@ -5,6 +5,7 @@ from pathlib import Path
 import openpyxl
 
 from easeml.data import infer, read_table
+from easeml.data.readers.read import open_table
 
 ROWS = [[n, f"2024-01-{n:02}", n * 1.5, n * 2.5, n * 10] for n in range(1, 29)]
 HEADINGS = ["Order", None, "Parcel", None, "Cost"]
@@ -37,6 +38,21 @@ def test_a_report_is_read_as_its_table(tmp_path: Path) -> None:
     assert "left out: Total, Source: the office, Bern." in note
     assert "'Parcels' was read" in note
     assert read_table(path, table=1).num_rows == 1
+
+
+def test_totals_and_remarks_below_a_text_table_are_left_out(tmp_path: Path) -> None:
+    """As a whole and in parts."""
+    rows = "".join(f"{n % 9}.6.2024;K{n};{n},5;{n % 3}\n" for n in range(3000))
+    path = tmp_path / "t.csv"
+    path.write_text(f"Tag;Kunde;Kosten;x\n{rows}Summe;;{1500 * 2999},0;\nQuelle: das Amt;;;\n")
+    table = read_table(path)
+    assert table.num_rows == 3000
+    assert any("left out: Summe, Quelle: das Amt." in note for note in infer(path).notes)
+    sliced = open_table(path)
+    assert (sliced.rows, sliced.note) == (3000, table.schema.metadata[b"note"].decode())
+    parts = list(sliced.slices(700))
+    assert [len(part) for part in parts] == [700, 700, 700, 700, 200]
+    assert parts[-1].column("Kunde").to_pylist() == table.column("Kunde").to_pylist()[2800:]
 
 
 def test_the_first_of_sheets_that_are_alike_is_read(tmp_path: Path) -> None:

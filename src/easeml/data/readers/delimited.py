@@ -6,12 +6,14 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import IO, TYPE_CHECKING, cast
 
 from easeml.data.errors import DatasetError, first_of, refusing
 from easeml.data.readers.encoding import Utf8File, decoded, encoding_of
+from easeml.data.readers.headings import LAST, rows_below, told_of_below
 from easeml.data.readers.layout import SAMPLE, Layout, layout_of, other_delimiter
 from easeml.data.readers.sliced import SlicedTable
 from easeml.data.readers.source import LARGEST, Source
@@ -61,14 +63,26 @@ def open_csv(source: Source) -> SlicedTable:
     layout = layout_of(head, source)
     block = min(_SLICED, _RESERVED // len(layout.names))
     try:
-        rows = _count(_opened(source, encoding, layout, block))
+        rows, last = _counted(_opened(source, encoding, layout, block))
     except _Unreadable:  # perhaps a row is longer than a block
         block = _LONGEST
-        rows = _count(_opened(source, encoding, layout, block))
+        rows, last = _counted(_opened(source, encoding, layout, block))
     _check_rows(rows, source.name)
-    told = _told(encoding, source, layout, head)
-    batches = partial(_opened, source, encoding, layout, block)
-    return SlicedTable(tuple(layout.names), rows, batches, told.get("note", ""))
+    below = rows_below(last)
+    kept = rows - len(below)
+    told = _told(encoding, source, layout, head, below)
+    batches = partial(_first_rows, kept, partial(_opened, source, encoding, layout, block))
+    return SlicedTable(tuple(layout.names), kept, batches, told.get("note", ""))
+
+
+def _first_rows(
+    rows: int, opened: Callable[[], Generator[pa.RecordBatch]]
+) -> Generator[pa.RecordBatch]:
+    """The batches of the first rows."""
+    left = rows
+    for batch in opened():
+        yield batch.slice(0, left)
+        left -= min(left, len(batch))
 
 
 def _opened(source: Source, encoding: str, layout: Layout, block: int) -> Generator[pa.RecordBatch]:
@@ -103,8 +117,19 @@ def _endless(what: str, name: str) -> DatasetError:
     )
 
 
-def _count(batches: Iterator[pa.RecordBatch]) -> int:
-    return sum(map(len, batches))
+def _counted(batches: Iterator[pa.RecordBatch]) -> tuple[int, list[tuple[str, ...]]]:
+    """How many rows there are, and the last ones."""
+    rows = 0
+    last: deque[tuple[str, ...]] = deque(maxlen=LAST)
+    for batch in batches:
+        rows += len(batch)
+        last.extend(_last_rows(batch))
+    return rows, list(last)
+
+
+def _last_rows(rows: pa.RecordBatch | pa.Table) -> list[tuple[str, ...]]:
+    last = rows.slice(max(0, len(rows) - LAST))
+    return list(zip(*(column.to_pylist() for column in last.columns), strict=True))
 
 
 def _head_of(source: Source, encoding: str) -> str:
@@ -134,7 +159,7 @@ def _whole(source: Source) -> pa.Table:
     batches = _divided(pa.BufferReader(data), block, layout)
     table = pa.Table.from_batches(batches, layout.schema())
     _check_rows(table.num_rows, source.name)
-    return table.replace_schema_metadata(_told(encoding, source, layout, text))
+    return _finished(table, encoding, source, layout, text)
 
 
 def _streamed(source: Source) -> pa.Table | None:
@@ -159,7 +184,16 @@ def _streamed(source: Source) -> pa.Table | None:
     except (_Unreadable, OSError, UnicodeDecodeError):
         return None
     table = pa.Table.from_batches(batches, layout.schema())
-    return table.replace_schema_metadata(_told("utf-8", source, layout))
+    return _finished(table, "utf-8", source, layout, "")
+
+
+def _finished(
+    table: pa.Table, encoding: str, source: Source, layout: Layout, head: str
+) -> pa.Table:
+    """The table without what stands below it, and with what was found."""
+    below = rows_below(_last_rows(table))
+    kept = table.slice(0, table.num_rows - len(below))
+    return kept.replace_schema_metadata(_told(encoding, source, layout, head, below))
 
 
 def _check_rows(rows: int, name: str) -> None:
@@ -174,11 +208,16 @@ def _begins_plainly(sample: str) -> bool:
     return first.isprintable() and bool(first.strip()) and "\0" not in sample
 
 
-def _told(encoding: str, source: Source, layout: Layout, head: str = "") -> dict[str | bytes, str]:
-    """What was found, for the metadata of the table; ``head``: how the text begins."""
+def _told(
+    encoding: str, source: Source, layout: Layout, head: str, below: Sequence[str]
+) -> dict[str | bytes, str]:
+    """What was found, for the metadata of the table.
+
+    ``head``: how the text begins; ``below``: how the rows begin that were left out.
+    """
     told: dict[str | bytes, str] = {"encoding": encoding, "delimiter": layout.delimiter}
-    notes = filter(None, (_told_of_above(layout), _told_of_names(source, layout)))
-    note = " ".join(notes) or _told_of_separator(layout, head)
+    said = (_told_of_above(layout), told_of_below(below), _told_of_names(source, layout))
+    note = " ".join(filter(None, said)) or _told_of_separator(layout, head)
     return {**told, "note": note} if note else told
 
 

@@ -6,10 +6,13 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from easeml.data.errors import first_of
 from easeml.data.readers.header import are_numbers, is_value
 
 _LOOKED_AT = 50  # rows below the names
 _MOST_BELOW = 5  # totals and remarks
+LAST = 60
+"""Rows by which it is told what stands below a table."""
 _TOTALS = re.compile(
     r"(grand |sub)?-?totals?|sums?|averages?|mean|summe|gesamt(summe)?|insgesamt|zwischensumme|"
     r"mittelwert|durchschnitt|total g[eé]n[eé]ral|somme|moyenne|totale|somma|media|suma",
@@ -55,13 +58,12 @@ def rows_below(rows: Sequence[Row]) -> list[str]:
     """Return how each of the last rows begins that is no row of the table: totals and remarks.
 
     A total begins with such a word, and has an empty cell. A remark is one cell of several words
-    beside two or more that are empty, in a column whose other cells have one word. ``rows``: names
-    and rows, of which one stays.
+    beside two or more that are empty, in a column whose other cells have one word. ``rows``: the
+    last ones, ``LAST`` or all there are; the first of them stays.
     """
-    names, *values = rows
-    columns = zip(*values[:_LOOKED_AT], strict=True)
-    wordy = list(map(_has_words, columns)) or [True] * len(names)
-    last_first = [_beginning_below(row, wordy) for row in reversed(values[1:][-_MOST_BELOW:])]
+    columns = zip(*rows[:-_MOST_BELOW] or rows, strict=True)
+    wordy = list(map(_has_words, columns))
+    last_first = [_beginning_below(row, wordy) for row in reversed(rows[1:][-_MOST_BELOW:])]
     below = list(takewhile(bool, last_first))
     return below[::-1]
 
@@ -83,3 +85,10 @@ def _beginning_below(row: Row, wordy: Sequence[bool]) -> str:
     is_remark = is_alone and " " in first and not wordy[row.index(first)]
     is_total = _TOTALS.fullmatch(first.rstrip(" :")) is not None
     return first if is_remark or is_total else ""
+
+
+def told_of_below(below: Sequence[str]) -> str:
+    """Return what is said of rows that were left out; nothing of none."""
+    if not below:
+        return ""
+    return f"Below the table there is text that was left out: {first_of(below, 3)}."

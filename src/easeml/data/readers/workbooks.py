@@ -8,9 +8,15 @@ from collections.abc import Callable, Iterator
 from datetime import date, datetime, time, timedelta
 from typing import IO, TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, first_of, refusing
+from easeml.data.errors import DatasetError, refusing
 from easeml.data.readers.binary_sheets import extents
-from easeml.data.readers.headings import has_two_rows_of_names, joined_names, rows_below
+from easeml.data.readers.headings import (
+    LAST,
+    has_two_rows_of_names,
+    joined_names,
+    rows_below,
+    told_of_below,
+)
 from easeml.data.readers.source import Source
 from easeml.data.types.text_tables import check_names
 from easeml.data.types.values import SHEET_ERRORS, number_text
@@ -112,12 +118,11 @@ def _table(rows: _SheetRows, where: str) -> tuple[pa.Table, list[str]]:
         upper, lower, *values = texts
         texts = [joined_names(upper, lower), *values]
         notes.append("The names of the columns stand in two rows, and were joined.")
-    below = rows_below(texts)
-    if below:
-        del texts[-len(below) :]
-        notes.append(f"Below the table there is text that was left out: {first_of(below, 3)}.")
-
     names, *values = texts
+    below = rows_below(values[-LAST:])
+    if below:
+        del values[-len(below) :]
+        notes.append(told_of_below(below))
     columns = [pa.array(cells, pa.string()) for cells in zip(*values, strict=True)]
     return pa.table(columns, check_names(names, where)), notes
 
