@@ -260,8 +260,8 @@ def test_all_damaged_pictures_are_named_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "told"),
     [
-        (["bees/1.png", "bees/2.png"], r"all 2 of them are in the folder 'bees'"),
-        (["1.png", "2.png", "labels.csv"], r"all 2 of them are in no folder"),
+        (["bees/1.png", "bees/2.png"], "all 2 of them are in one folder"),
+        (["1.png", "2.png", "labels.csv"], "all 2 of them are in one folder"),
         (["a.csv", "b/c.csv", "1.png"], r"there are 2 tables, a\.csv, b/c\.csv"),
     ],
 )

@@ -159,7 +159,7 @@ TABLE = "name;age;pay\n" + "".join(f"n{i};{i};1,{i}\n" for i in range(20))
         ('"sep=;"\n', ""),
         ("Report of 2024\n\nBy: the office, Bern\n\n", "Report of 2024, By: the office, Bern"),
         ("Report of 2024;;\n;;\n", "Report of 2024"),
-        ("# made by a tool\n# 2024-01-05;12:00\n", "# made by a tool, # 2024-01-05;12:00"),
+        ("# made by a tool\n# 2024-01-05;12:00\n", "# made by a tool, # 2024-01-05 12:00"),
         ('"A title\nof two lines";;\n', "A title"),
     ],
 )

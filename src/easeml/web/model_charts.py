@@ -27,12 +27,12 @@ def confusion(evaluation: Evaluation) -> list[tuple[str, list[Cell]]]:
     for place, label in enumerate(evaluation.labels):
         counts = evaluation.confusion[place]
         most = sum(counts) or 1
+        on_diagonal = "mixed" if label == OTHERS else "right"
         cells = []
         for predicted, count in enumerate(counts):
             shade = -(-_SHADES * count // most)  # rounded up: one wrong row shows
-            kind = "right" if predicted == place else "wrong"
-            is_mixed = kind == "right" and label == OTHERS
-            cells.append(Cell(count, shade, "mixed" if is_mixed else kind))
+            kind = on_diagonal if predicted == place else "wrong"
+            cells.append(Cell(count, shade, kind))
         rows.append((label, cells))
     return rows
 

@@ -217,6 +217,7 @@ def _counting_confidence(name: str, ordered: np.ndarray) -> float:
     if ordered.min() in (0, 1):
         return 0.97 if abs(steps[0]) == 1 else 0.9
     is_counter = names.has_word(name, names.COUNTERS)
-    is_moment = names.has_word(name, names.MOMENTS) or name.lower() in names.CALENDAR
-    is_long_count = abs(steps[0]) == 1 and len(ordered) >= _SURELY_COUNTED and not is_moment
+    is_moment = names.has_word(name, names.MOMENTS | names.CALENDAR)
+    is_long = len(ordered) >= _SURELY_COUNTED
+    is_long_count = all((is_long, abs(steps[0]) == 1, not is_moment))
     return 0.9 if is_counter or is_long_count else 0.0

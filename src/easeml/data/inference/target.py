@@ -148,9 +148,10 @@ def _beside_texts(
     Or if all others are times: it is a series.
     """
     only = suitable[0]
-    others = [report for report in reports if report.role == "input" and report is not only]
-    is_beside_others = len(suitable) == 1 and bool(others)
-    is_series = all(report.type == "timestamp" for report in others)
+    kinds = [report.type for report in reports if report.role == "input"]
+    kinds.remove(only.type)
+    is_beside_others = len(suitable) == 1 <= len(kinds)
+    is_series = set(kinds) == {"timestamp"}
     if is_beside_others and (is_series or only.distinct <= _FEW_CLASSES):
         return TargetProposal(only.name, 0.8, "the only column that could be one")
     return None

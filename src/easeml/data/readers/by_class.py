@@ -45,25 +45,36 @@ def _nothing_by_class(files: Sequence[str], name: str) -> DatasetError:
     """The refusal of files that are neither one table nor samples by class: what there is."""
     said = "these are neither one table nor texts or pictures by class"
     remedy = "Tables, and texts or pictures in a folder for each class, can be learned from."
-    tables = [file for file in files if file.lower().endswith(_TABLES)]
-    samples = [file for file in files if file.lower().endswith(PICTURES + TEXTS)]
-    folders = {PurePosixPath(file).parent.name for file in samples}
+    tables = list(filter(_is_table, files))
+    samples = list(filter(_is_sample, files))
+    folders = set(map(_folder_of, samples))
     if len(tables) > 1:
         said += f": there are {len(tables)} tables, {first_of(tables, 3, ' ...')}"
         remedy = "Send one of them, or one that joins them."
-    elif len(samples) > 1 and len(folders) == 1:
-        [folder] = folders
-        where = f"the folder '{folder}'" if folder else "no folder"
-        said += f": all {len(samples)} of them are in {where}"
+    elif len(folders) == 1:
+        said += f": all {len(samples)} of them are in one folder"
         remedy = "Put them in a folder for each class, which is named like the class."
     return DatasetError(f"{said}.", where=name, remedy=remedy)
+
+
+def _is_table(file: str) -> bool:
+    return file.lower().endswith(_TABLES)
+
+
+def _is_sample(file: str) -> bool:
+    return file.lower().endswith(PICTURES + TEXTS)
+
+
+def _folder_of(file: str) -> str:
+    """The name of the folder that a file is in; empty for none."""
+    return PurePosixPath(file).parent.name
 
 
 def _classes(tree: Tree, suffixes: tuple[str, ...]) -> dict[str, str]:
     """The files with these endings that are in a folder, each with the folder's name, its class."""
     classes = {}
     for path in tree.files:
-        folder = PurePosixPath(path).parent.name
+        folder = _folder_of(path)
         if folder and path.lower().endswith(suffixes):
             classes[path] = folder
     return classes

@@ -129,7 +129,7 @@ def _counted(batches: Iterator[pa.RecordBatch]) -> tuple[int, list[tuple[str, ..
 
 def _last_rows(rows: pa.RecordBatch | pa.Table) -> list[tuple[str, ...]]:
     last = rows.slice(max(0, len(rows) - LAST))
-    return list(zip(*(column.to_pylist() for column in last.columns), strict=True))
+    return list(zip(*last.to_pydict().values(), strict=True))
 
 
 def _head_of(source: Source, encoding: str) -> str:
@@ -217,17 +217,16 @@ def _told(
     """
     told: dict[str | bytes, str] = {"encoding": encoding, "delimiter": layout.delimiter}
     said = (_told_of_above(layout), told_of_below(below), _told_of_names(source, layout))
-    note = " ".join(filter(None, said)) or _told_of_separator(layout, head)
-    return {**told, "note": note} if note else told
+    told["note"] = " ".join(filter(None, said)) or _told_of_separator(layout, head)
+    return told
 
 
 def _told_of_above(layout: Layout) -> str:
-    """What is said of lines above the header; nothing of one that names the delimiter only."""
-    lines = [line.strip(layout.delimiter + ' "') for line in layout.above.splitlines()]
-    titles = [line for line in lines if line and not line.lower().startswith("sep=")]
-    if not titles:
+    """What is said of titles and remarks above the header; nothing of none."""
+    if not layout.titles:
         return ""
-    return f"Above the header there is text that was left out: {first_of(titles, 3, ' ...')}."
+    titles = first_of(layout.titles, 3, " ...")
+    return f"Above the header there is text that was left out: {titles}."
 
 
 def _told_of_names(source: Source, layout: Layout) -> str:

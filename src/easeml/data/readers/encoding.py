@@ -25,12 +25,11 @@ _NOT_TEXT = {  # what files of these names are, which those that are whole show 
     ".pdf": "PDF",
     ".zip": "zip",
 }
-_MARKS = {  # how files begin that hold tables of another kind
-    b"SQLite format 3\0": "an SQLite database",
-    b"$FL2": "a file of SPSS",
-    b"<stata_dta>": "a file of Stata",
-    b"\x89HDF": "an HDF5 file",
-    b"RDX": "a file of R",
+_MARKS = {  # the first bytes of files that hold tables of another kind
+    b"SQLi": "an SQLite database, and no",
+    b"$FL2": "a file of SPSS, and no",
+    b"<sta": "a file of Stata, and no",
+    b"\x89HDF": "an HDF5 file, and no",
 }
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -114,8 +113,7 @@ def _no_text(name: str, start: bytes) -> DatasetError:
             where=name,
             remedy="Write it again, and send all of it.",
         )
-    known = [told for mark, told in _MARKS.items() if start.startswith(mark)]
-    what = f"{known[0]}, and no" if known else "not a"
+    what = _MARKS.get(start[:4], "not a")
     return DatasetError(
         f"this is {what} text table.", where=name, remedy="Save the table as CSV (UTF-8)."
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import takewhile
+from operator import itemgetter
 
 from easeml.data.errors import first_of
 from easeml.data.readers.header import are_numbers, is_value
@@ -31,14 +33,18 @@ def has_two_rows_of_names(rows: Sequence[Row]) -> bool:
     if len(rows) < 3:
         return False
     upper, lower, *below = rows[: _LOOKED_AT + 2]
-    spans = [not cell and bool(name) for cell, name in zip(upper[1:], lower[1:], strict=True)]
-    is_named = all(map(any, zip(upper, lower, strict=True)))
-    if not any(spans) or not is_named or not upper[0] + upper[1]:
+    are_named = all(map(any, zip(upper, lower, strict=True)))
+    spans = "" in upper[1:]
+    if not are_named or not spans:
         return False
-    columns = zip(lower, *below, strict=True)
-    tops = [top for top, *values in columns if are_numbers(values)]
-    names = list(filter(None, tops))
+    columns = filter(_are_numbers_below, zip(lower, *below, strict=True))
+    names = list(filter(None, map(itemgetter(0), columns)))
     return bool(names) and not any(map(is_value, names))
+
+
+def _are_numbers_below(column: Row) -> bool:
+    """Whether the values below a name are numbers."""
+    return are_numbers(column[1:])
 
 
 def joined_names(upper: Row, lower: Row) -> list[str]:
@@ -46,11 +52,8 @@ def joined_names(upper: Row, lower: Row) -> list[str]:
     names = []
     heading = ""
     for above, name in zip(upper, lower, strict=True):
-        if above:
-            heading = above
-        if above and not name:
-            heading = ""
-        names.append(f"{heading} {name}".strip() or above)
+        heading = above or heading
+        names.append(f"{heading} {name}".strip())
     return names
 
 
@@ -63,8 +66,9 @@ def rows_below(rows: Sequence[Row]) -> list[str]:
     """
     columns = zip(*rows[:-_MOST_BELOW] or rows, strict=True)
     wordy = list(map(_has_words, columns))
-    last_first = [_beginning_below(row, wordy) for row in reversed(rows[1:][-_MOST_BELOW:])]
-    below = list(takewhile(bool, last_first))
+    last_first = reversed(rows[1:][-_MOST_BELOW:])
+    beginnings = map(partial(_beginning_below, wordy), last_first)
+    below = list(takewhile(bool, beginnings))
     return below[::-1]
 
 
@@ -75,16 +79,19 @@ def _has_words(cells: Sequence[str]) -> bool:
     return 2 * len(several) > len(filled)
 
 
-def _beginning_below(row: Row, wordy: Sequence[bool]) -> str:
+def _beginning_below(wordy: Sequence[bool], row: Row) -> str:
     """The first filled cell of a total or a remark; empty for a row of the table."""
     filled = list(filter(None, row))
-    if not filled or len(filled) == len(row):
+    if not 0 < len(filled) < len(row):
         return ""
+
     first = filled[0]
-    is_alone = len(filled) == 1 and len(row) > 2
-    is_remark = is_alone and " " in first and not wordy[row.index(first)]
-    is_total = _TOTALS.fullmatch(first.rstrip(" :")) is not None
-    return first if is_remark or is_total else ""
+    if _TOTALS.fullmatch(first.rstrip(" :")):
+        return first
+    is_alone = (len(filled), " " in first) == (1, True)
+    is_beside_words = wordy[row.index(first)]
+    is_remark = is_alone and len(row) > 2 and not is_beside_words
+    return first if is_remark else ""
 
 
 def told_of_below(below: Sequence[str]) -> str:

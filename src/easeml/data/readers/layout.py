@@ -7,7 +7,6 @@ import csv
 import io
 import itertools
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -44,6 +43,7 @@ class Layout:
     names: list[str]
     has_names: bool  # the first row holds the names
     above: str = ""  # the lines above the header: titles, remarks, and what names the delimiter
+    titles: tuple[str, ...] = ()  # these titles and remarks
 
     def begun(self, text: str) -> str:
         """Return how a file begins without what stands before its first cell."""
@@ -64,8 +64,8 @@ def _without_blanks(text: str, delimiter: str) -> str:
     return text.lstrip()
 
 
-def _delimiter(text: str, name: str) -> tuple[str, str]:
-    """The delimiter, and the lines above the header.
+def _delimiter(text: str, name: str) -> tuple[str, str, tuple[str, ...]]:
+    """The delimiter, the lines above the header, and what they say.
 
     Spreadsheets may name the delimiter in the first line (``sep=;``). Else it is that under which
     most rows of a sample have as many cells as the header, which has at least two. Where that is no
@@ -73,47 +73,56 @@ def _delimiter(text: str, name: str) -> tuple[str, str]:
     """
     named = _SEPARATOR.match(text)
     if named:
-        return named[1], named[0].lstrip()
+        return named[1], named[0].lstrip(), ()
 
     candidates = _DELIMITERS
     if ".tsv" in name.lower():
         candidates = "\t" + candidates.replace("\t", "")
     sample = text[:SAMPLE]
-    evenness = {delimiter: _evenness(sample, delimiter) for delimiter in candidates}
+    evenness = dict(zip(candidates, map(partial(_evenness, sample), candidates), strict=True))
     best = max(candidates, key=evenness.__getitem__)
     tried = best if evenness[best][0] > 0.5 else candidates
     for delimiter in tried:
-        above = _above(sample, delimiter)
+        above, titles = _above(sample, delimiter)
         if above:
-            return delimiter, above
-    return best, ""
+            return delimiter, above, titles
+    return best, "", ()
 
 
-def _above(sample: str, delimiter: str) -> str:
-    """The lines above the header, if under this delimiter there is a table below such lines.
+def _above(sample: str, delimiter: str) -> tuple[str, tuple[str, ...]]:
+    """The lines above the header, and what they say, if under this delimiter a table is below them.
 
     Each is a remark (``#``) of another width, or has cells for less than half of the columns; and
     nearly all rows below have as many cells as the header, which has no number. Else there are none.
     """
     text = _without_blanks(sample, delimiter)
     lined = _lined_records(text, delimiter, _JUDGED)
-    width = _usual_width([record for _, record in lined])
-    above = list(itertools.takewhile(partial(_is_above, width), map(itemgetter(1), lined)))
-    below = lined[len(above) :]
-    if not 0 < len(above) <= _MOST_NOTES or len(below) < 2:
-        return ""
-    first_line, names = below[0]
-    even = [len(record) == width for _, record in below]
-    is_table = even[0] and sum(even) >= _EVEN * len(even)
-    if not is_table or any(map(is_number, names)):
-        return ""
-    return "".join(itertools.islice(io.StringIO(text, newline=""), first_line))
+    records = list(map(itemgetter(1), lined))
+    widths = list(map(len, records))
+    width = max(widths, key=widths.count, default=0)
+    above = list(itertools.takewhile(partial(_is_above, width), records))
+    is_some = 0 < len(above) <= _MOST_NOTES
+    if not is_some or not _is_table(records[len(above) :], width):
+        return "", ()
+
+    first_line, _ = lined[len(above)]
+    lines = itertools.islice(io.StringIO(text, newline=""), first_line)
+    return "".join(lines), tuple(map(_title, above))
 
 
-def _usual_width(records: Sequence[Sequence[str]]) -> int:
-    """How many cells most records have."""
-    (width, _), *_ = Counter(map(len, records)).most_common(1) or [(0, 0)]
-    return width
+def _is_table(records: Sequence[Sequence[str]], width: int) -> bool:
+    """Whether nearly all records have a width, and the first of them names."""
+    if len(records) < 2:
+        return False
+    names = records[0]
+    even = list(map(len, records)).count(width)
+    are_even = len(names) == width and even >= _EVEN * len(records)
+    return are_even and not any(map(is_number, names))
+
+
+def _title(record: Sequence[str]) -> str:
+    """What a title or a remark says."""
+    return " ".join(filter(None, map(str.strip, record)))
 
 
 def _is_above(width: int, record: Sequence[str]) -> bool:
@@ -136,7 +145,7 @@ def _evenness(sample: str, delimiter: str) -> tuple[float, int]:
 
 def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
     """Those with content of the first records of ``text``, before one that is not readable."""
-    return [record for _, record in _lined_records(text, delimiter, limit)]
+    return list(map(itemgetter(1), _lined_records(text, delimiter, limit)))
 
 
 def _lined_records(text: str, delimiter: str, limit: int) -> list[tuple[int, list[str]]]:
@@ -164,10 +173,10 @@ def layout_of(text: str, source: Source) -> Layout:
             where=source.name,
             remedy="Send a table with a header and rows.",
         )
-    delimiter, above = _delimiter(text, source.name)
+    delimiter, above, titles = _delimiter(text, source.name)
     below = _without_blanks(text, delimiter).removeprefix(above)
     names, has_names = _header(below, delimiter, source)
-    return Layout(source.name, delimiter, names, has_names, above)
+    return Layout(source.name, delimiter, names, has_names, above, titles)
 
 
 def _header(text: str, delimiter: str, source: Source) -> tuple[list[str], bool]:

@@ -69,16 +69,21 @@ def read_excel(source: Source) -> pa.Table:
             f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read. "
             f"There are {names}; another one is chosen by its number."
         )
-    if notes:
-        metadata["note"] = " ".join(notes)
+    metadata["note"] = " ".join(filter(None, notes))
     return table.replace_schema_metadata(metadata)
 
 
 def _usual(sheets: list[_SheetRows]) -> int:
     """The number of the first sheet that is not far smaller than the largest: no cover, no list."""
-    sizes = [sum(map(_filled, rows)) for rows in sheets]
+    sizes = list(map(_size, sheets))
     least = _SMALL * max(sizes)
-    return 1 + next(place for place, size in enumerate(sizes) if size >= least)
+    large = filter(least.__le__, map(float, sizes))
+    return 1 + sizes.index(next(large))
+
+
+def _size(rows: _SheetRows) -> int:
+    """How many cells of a sheet have something in them."""
+    return sum(map(_filled, rows))
 
 
 def _filled(row: list[Any]) -> int:
@@ -120,9 +125,8 @@ def _table(rows: _SheetRows, where: str) -> tuple[pa.Table, list[str]]:
         notes.append("The names of the columns stand in two rows, and were joined.")
     names, *values = texts
     below = rows_below(values[-LAST:])
-    if below:
-        del values[-len(below) :]
-        notes.append(told_of_below(below))
+    del values[len(values) - len(below) :]
+    notes.append(told_of_below(below))
     columns = [pa.array(cells, pa.string()) for cells in zip(*values, strict=True)]
     return pa.table(columns, check_names(names, where)), notes
 

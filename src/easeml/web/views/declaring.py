@@ -206,7 +206,9 @@ def splits(version: Version) -> dict[str, str]:
 
 def _split(text: str, version: Version) -> str:
     """Return a split that can be chosen; empty for another."""
-    return text if text in splits(version) else ""
+    if text not in splits(version):
+        return ""
+    return text
 
 
 def _by_name(wishes: Mapping[int, str], version: Version) -> dict[str, str]:
