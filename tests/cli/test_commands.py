@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from easeml.cli import app
 from easeml.cli.output import moment
-from easeml.cli.sent_rows import read_csv, split_csv
+from easeml.cli.sent_rows import read_csv, rows_of_table, split_csv
 from easeml.client import credentials_file
 
 
@@ -272,6 +272,17 @@ def test_parts_of_a_table_hold_each_row_once_as_it_is_written(ending: str):
         assert all(part.startswith("n,t\n") for part in parts)
         assert "".join(part.removeprefix("n,t\n") for part in parts) == text.removeprefix("n,t\n")
         assert len(parts) == -(-len(rows) // size)
+
+
+def test_rows_of_a_report_are_sent_without_what_stands_around_them(tmp_path: Path):
+    source = tmp_path / "report.csv"
+    rows = "".join(f"K{n};{n},5;x\n" for n in range(20))
+    report = f"Bericht;;\nKunde;Größe;z\n{rows}Summe;190;\n"
+    source.write_bytes(report.encode("cp1252"))
+    sent = rows_of_table(source)
+    assert sent.header == ["Kunde", "Größe", "z"]
+    assert len(sent.cells) == 20
+    assert sent.content.decode() == f"Kunde;Größe;z\n{rows}"
 
 
 def test_predict_json_lines(run, tmp_path: Path):

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import openpyxl
+import pytest
 
-from easeml.data import infer, read_table
+from easeml.data import bare_text, infer, read_table
 from easeml.data.readers.read import open_table
 
 ROWS = [[n, f"2024-01-{n:02}", n * 1.5, n * 2.5, n * 10] for n in range(1, 29)]
@@ -70,3 +71,18 @@ def test_rows_stay_where_they_may_be_rows(tmp_path: Path) -> None:
     assert read_table(workbook(tmp_path, t=unnamed)).column_names == ["column 1", "name", "age"]
     only = [["kind", "n", "m"], ["Total", 28]]
     assert read_table(workbook(tmp_path, t=only)).num_rows == 1
+
+
+@pytest.mark.parametrize(
+    "around", [("", ""), ("Bericht;;\n\n", "Summe;;9\n;;\nQuelle: das Amt;;\n")]
+)
+def test_the_bare_text_of_a_table_has_the_rows_that_are_read(
+    tmp_path: Path, around: tuple[str, str]
+) -> None:
+    above, below = around
+    rows = "".join(f'K{n};"ä, {n}\nb";{n},5\n' for n in range(90))
+    path = tmp_path / "t.csv"
+    path.write_bytes(f"{above}Kunde;Straße;Kosten\n{rows}{below}".encode("cp1252"))
+    text, delimiter = bare_text(path.read_bytes(), path.name)
+    assert (text, delimiter) == (f"Kunde;Straße;Kosten\n{rows}", ";")
+    assert read_table(path).num_rows == 90

@@ -5,13 +5,14 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from easeml.cli import nameless
 from easeml.cli.named_files import reading
-from easeml.data import is_header
+from easeml.data import DatasetError, bare_text, is_header
 from easeml.errors import InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
@@ -57,7 +58,8 @@ def _of_json(file: Path) -> SentRows:
     return SentRows(header, cells, rows, "rows", _parts_of)
 
 
-def _of_text(body: bytes, where: str) -> SentRows:
+def _of_text(content: bytes, where: str) -> SentRows:
+    body = _bare(content, where)
     header, cells = read_csv(body, where)
     if not is_header(header, cells[:_JUDGED]):
         # Each part needs the names that the service gives to columns without one.
@@ -66,6 +68,16 @@ def _of_text(body: bytes, where: str) -> SentRows:
     delimiter = delimiter_of(body)
     may_lack_names = nameless.has_number(header)
     return SentRows(header, cells, body, "csv", split_csv, delimiter, may_lack_names)
+
+
+def _bare(content: bytes, where: str) -> bytes:
+    """Return a text table in UTF-8 without what stands around it, as the service reads it.
+
+    What is no table is left as it is: that is told later.
+    """
+    with suppress(DatasetError):
+        return bare_text(content, where).text.encode()
+    return content
 
 
 def _parts_of(rows: list[dict[str, Any]], rows_at_once: int) -> list[list[dict[str, Any]]]:

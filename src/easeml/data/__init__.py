@@ -10,6 +10,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.inference.croissant import croissant, croissant_of
 from easeml.data.inference.files import infer, infer_easeml
 from easeml.data.inference.tables import Inference, infer_table
+from easeml.data.readers.bare_text import bare_text
 from easeml.data.readers.easeml_dataset import (
     EasemlDataset,
     is_easeml,
@@ -127,6 +128,7 @@ __all__ = [
     "Wanted",
     "answered",
     "as_stream",
+    "bare_text",
     "blanked",
     "cell_text",
     "check_renewed",

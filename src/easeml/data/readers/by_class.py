@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
         raise _nothing_by_class(tree.files, name)
 
 
-def _nothing_by_class(files: Sequence[str], name: str) -> DatasetError:
+def _nothing_by_class(files: Iterable[str], name: str) -> DatasetError:
     """The refusal of files that are neither one table nor samples by class: what there is."""
     said = "these are neither one table nor texts or pictures by class"
     remedy = "Tables, and texts or pictures in a folder for each class, can be learned from."

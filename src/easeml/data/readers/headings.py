@@ -62,14 +62,15 @@ def rows_below(rows: Sequence[Row]) -> list[str]:
 
     A total begins with such a word, and has an empty cell. A remark is one cell of several words
     beside two or more that are empty, in a column whose other cells have one word. ``rows``: the
-    last ones, ``LAST`` or all there are; the first of them stays.
+    last ones, ``LAST`` or all there are; the first of them stays. Empty rows beside these go with
+    them, and begin with nothing.
     """
     columns = zip(*rows[:-_MOST_BELOW] or rows, strict=True)
     wordy = list(map(_has_words, columns))
     last_first = reversed(rows[1:][-_MOST_BELOW:])
-    beginnings = map(partial(_beginning_below, wordy), last_first)
-    below = list(takewhile(bool, beginnings))
-    return below[::-1]
+    below = list(takewhile(partial(_is_below, wordy), last_first))
+    beginnings = list(map("".join, map(_filled_first, below)))
+    return beginnings[::-1] if any(beginnings) else []
 
 
 def _has_words(cells: Sequence[str]) -> bool:
@@ -79,23 +80,27 @@ def _has_words(cells: Sequence[str]) -> bool:
     return 2 * len(several) > len(filled)
 
 
-def _beginning_below(wordy: Sequence[bool], row: Row) -> str:
-    """The first filled cell of a total or a remark; empty for a row of the table."""
+def _filled_first(row: Row) -> list[str]:
+    """The first cell with something in it, if any."""
+    return list(filter(None, row))[:1]
+
+
+def _is_below(wordy: Sequence[bool], row: Row) -> bool:
+    """Whether a row is a total, a remark or empty; else it is one of the table."""
     filled = list(filter(None, row))
-    if not 0 < len(filled) < len(row):
-        return ""
+    if len(filled) in (0, len(row)):
+        return not filled
 
     first = filled[0]
     if _TOTALS.fullmatch(first.rstrip(" :")):
-        return first
+        return True
     is_alone = (len(filled), " " in first) == (1, True)
     is_beside_words = wordy[row.index(first)]
-    is_remark = is_alone and len(row) > 2 and not is_beside_words
-    return first if is_remark else ""
+    return is_alone and len(row) > 2 and not is_beside_words
 
 
 def told_of_below(below: Sequence[str]) -> str:
     """Return what is said of rows that were left out; nothing of none."""
     if not below:
         return ""
-    return f"Below the table there is text that was left out: {first_of(below, 3)}."
+    return f"Below the table there is text that was left out: {first_of(list(filter(None, below)), 3)}."

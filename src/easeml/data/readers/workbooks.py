@@ -75,10 +75,10 @@ def read_excel(source: Source) -> pa.Table:
 
 def _usual(sheets: list[_SheetRows]) -> int:
     """The number of the first sheet that is not far smaller than the largest: no cover, no list."""
-    sizes = list(map(_size, sheets))
-    least = _SMALL * max(sizes)
-    large = filter(least.__le__, map(float, sizes))
-    return 1 + sizes.index(next(large))
+    import numpy as np
+
+    sizes = np.array(list(map(_size, sheets)))
+    return 1 + int(np.argmax(sizes >= _SMALL * sizes.max()))
 
 
 def _size(rows: _SheetRows) -> int:

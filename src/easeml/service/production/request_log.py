@@ -10,6 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from easeml.contract.production import NewRequestLog, RequestLog
+from easeml.data import bare_text
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, records
@@ -169,7 +170,8 @@ def _asked(seen: Seen) -> list[dict[str, Any]]:
         return asked["rows"] if isinstance(asked, dict) else asked
     if not seen.content_type.startswith("text/csv"):
         raise ValueError(seen.content_type)
-    lines = csv.reader(io.StringIO(seen.body.decode("utf-8-sig")), strict=True)
+    text, delimiter = bare_text(seen.body, seen.request_id)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     names = next(lines)
     return [_named(names, cells) for cells in lines if cells]
 
