@@ -162,7 +162,8 @@ def watch_report(
 ) -> None:
     """Tell whether what serves is still right, by the requests that were kept."""
     with Client() as client:
-        if client.watch_report(application_id).waiting:
+        before = client.watch_report(application_id)
+        if before.waiting or before.late:
             task = client.look_at_production(application_id)
             client.wait_task(task.id, timeout=timeout)
         found = client.watch_report(application_id)

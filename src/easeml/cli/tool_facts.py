@@ -15,7 +15,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.tool import Fact, Tool
 
 if TYPE_CHECKING:
-    from easeml.lifecycle.held_out import Predicted
+    from easeml.lifecycle.held_out import LateRows, Predicted
     from easeml.schema import Schema
 
 File = Annotated[Path, typer.Argument(help="Table file, such as CSV or Parquet.")]
@@ -33,6 +33,10 @@ Newer = Annotated[
 Later = Annotated[
     Path | None,
     typer.Option(help="Table file of rows that came later, with what was true of them."),
+]
+Late = Annotated[
+    Path | None,
+    typer.Option(help="Table file of rows that were newer before, and whose answers came since."),
 ]
 Train = Annotated[
     Path | None, typer.Option(help="Table file of the rows that the model learned from.")
@@ -73,7 +77,11 @@ def _sources_of_models(tool: Tool) -> list[Parameter]:
     if "quality" in tool.needs:
         found.append(_optional("objective", Objective))
     further = {"newer": _required("newer", Newer), "test": _required("test", Test)}
-    helpful = {"newer": _optional("newer", Later), "train": _optional("train", Train)}
+    helpful = {
+        "newer": _optional("newer", Later),
+        "late": _optional("late", Late),
+        "train": _optional("train", Train),
+    }
     return [*found, *_of_names(further, tool.needs[1:]), *_of_names(helpful, tool.may)]
 
 
@@ -208,9 +216,19 @@ def _that_may_help(
         facts["predict"] = models["model"].predict
     if given.get("newer") is not None and "newer" in tool.may:
         facts["newer"] = _predicted(given["newer"], models, notes)
+    if given.get("late") is not None:
+        facts["late"] = _late(given["late"], models, notes)
     if given.get("train") is not None:  # nothing is predicted for rows that a model learned from
         facts["train"] = _predicted(given["train"], {}, notes, models)
     return facts
+
+
+def _late(file: Path, models: dict[str, Any], notes: list[str]) -> "LateRows":
+    from easeml.lifecycle.held_out import LateRows
+
+    rows = _predicted(file, models, notes)
+    _refuse_unlabelled(rows, file)
+    return LateRows(rows)
 
 
 def _folders(tool: Tool, given: dict[str, Any]) -> dict[str, Path]:

@@ -38,7 +38,9 @@ class WatchReport(Answer):
     number. ``tests``: of all columns, of the predictions, and of the concept, by their kind.
     ``labelled``: of the newest kept rows whose truth came; whose truth comes may not be chosen at
     random.
-    ``waiting``: kept rows that were not looked at. ``remedy``: why the model should be adapted to
+    ``waiting``: kept rows that were not looked at. ``late``: rows that were looked at before their
+    truth came, which the next look learns from. ``notes``: what was unusual, such as truths that
+    were changed after a look had counted them. ``remedy``: why the model should be adapted to
     these rows; empty where nothing has moved.
     """
 
@@ -51,10 +53,12 @@ class WatchReport(Answer):
     tolerance: float | None = None
     rows: int = 0
     waiting: int = 0
+    late: int = 0
     drift: dict[str, Drift] = Field(default_factory=dict)
     tests: dict[str, Drift] = Field(default_factory=dict)
     labelled: Labelled | None = None
     assumes: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
     created: Moment | None = None
     remedy: str = ""
 

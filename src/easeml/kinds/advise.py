@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
-from easeml.kinds.shared.facts import Sources, facts_of, newer_rows, values_of
+from easeml.kinds.shared.facts import (
+    Sources,
+    facts_of,
+    late_rows,
+    newer_rows,
+    values_of,
+    without_rows,
+)
 from easeml.kinds.shared.row_weights import that_are_ignored
 from easeml.service.tasks.kinds import Kind
 
@@ -19,12 +26,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from easeml.data import Declared
+    from easeml.lifecycle.tool import Fact
     from easeml.settings import Settings
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
 
 _EMBEDDINGS = "embeddings"  # folder below the inputs
+_CORRECTED = "Answers that were changed after they were counted: {number}. Tests keep the first word on each."
 
 
 class AdviseSpec(Spec):
@@ -37,9 +46,14 @@ class AdviseSpec(Spec):
 
     ``models``: ids of the models whose predictions are compared, by the name that the tool knows
     them by. ``newer_id``: the upload with rows that came later; or ``newer_artefact``: their
-    file. ``before``: the report whose state the tool goes on from.
-    ``elsewhere``: what other tools told of the test rows, in nats. ``followed``: remedies of
-    earlier answers that were followed, as ``easeml.lifecycle.debugging.Followed`` reads them.
+    file. ``late_artefact``: the file of rows that an earlier look has seen, whose answers came
+    since, ``late_looks``: how many of them each look saw, by its number. ``corrected``: answers
+    that were changed after a look counted them. ``rows_until``, ``told_until``: the newest row and
+    the newest answer that are known to this look, by their time.
+
+    ``before``: the report whose state the tool goes on from. ``elsewhere``: what other tools told
+    of the test rows, in nats. ``followed``: remedies of earlier answers that were followed, as
+    ``easeml.lifecycle.debugging.Followed`` reads them.
     """
 
     kind: Literal["advise"] = "advise"
@@ -54,6 +68,11 @@ class AdviseSpec(Spec):
     newer_id: str = ""
     newer_name: str = ""
     newer_artefact: str = ""
+    late_artefact: str = ""
+    late_looks: dict[str, int] = Field(default_factory=dict)
+    corrected: int = 0
+    rows_until: float = 0.0
+    told_until: float = 0.0
     before: str = ""
     elsewhere: float = 0.0
     followed: list[dict[str, Any]] = Field(default_factory=list)
@@ -73,8 +92,7 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     sources = _sources(spec, inputs)
     facts = facts_of(tool, sources)
     notes = values_of(sources, facts) if tool.reads_values else []
-    if spec.newer_name:
-        facts["newer"], notes = newer_rows(sources)
+    notes += _later(spec, sources, facts)
     if spec.followed:
         facts["followed"] = spec.followed
     kept = (inputs / "state").read_bytes() if spec.before else None
@@ -100,12 +118,33 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     return TaskResult(ok=True, value=value, outputs=written, notes=list(answer.notes))
 
 
+def _later(spec: AdviseSpec, sources: Sources, facts: dict[Fact, Any]) -> list[str]:
+    """Put the rows that came later into ``facts``; return what was unusual about their files."""
+    notes: list[str] = []
+    if sources.newer is not None:
+        facts["newer"], notes = newer_rows(sources)
+    if sources.late is not None:
+        facts["late"], more = late_rows(sources)
+        notes = list(dict.fromkeys([*notes, *more]))
+        facts.setdefault("newer", without_rows(facts["late"].rows))
+    if spec.corrected:
+        notes.append(_CORRECTED.format(number=spec.corrected))
+    return notes
+
+
 def _sources(spec: AdviseSpec, inputs: Path) -> Sources:
     folders = {name: inputs / f"model-{place}" for place, name in enumerate(spec.models)}
-    newer = (inputs / "newer", spec.newer_name) if spec.newer_name else None
-    version = _version(spec, inputs / "version")
-    model, embeddings = inputs / "model", inputs / _EMBEDDINGS
-    return Sources(version, model, spec.objective, folders, newer, spec.elsewhere, embeddings)
+    return Sources(
+        _version(spec, inputs / "version"),
+        inputs / "model",
+        spec.objective,
+        folders,
+        newer=(inputs / "newer", spec.newer_name) if spec.newer_name else None,
+        late=(inputs / "late", "late.csv") if spec.late_artefact else None,
+        looks=spec.late_looks,
+        elsewhere=spec.elsewhere,
+        embeddings=inputs / _EMBEDDINGS,
+    )
 
 
 def provided(settings: Settings, task: Task) -> dict[str, list[Path]]:
@@ -150,6 +189,8 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
         found["newer"] = tables.versions.get(spec.newer_id).source_artefact
     if spec.newer_artefact:
         found["newer"] = spec.newer_artefact
+    if spec.late_artefact:
+        found["late"] = spec.late_artefact
     if spec.before:
         found["state"] = state_of(tables.reports.get(spec.before))
     return found

@@ -61,6 +61,17 @@ class Predicted:
         return self.answers.notna().to_numpy()
 
 
+@dataclass(frozen=True, slots=True)
+class LateRows:
+    """Rows that were looked at before, whose answers came since: m rows, each answer is known.
+
+    ``looks``: which look saw each (m,), counted from 1; None where that is not known.
+    """
+
+    rows: Predicted
+    looks: np.ndarray | None = None
+
+
 def unseen_by_folds(
     inputs: pd.DataFrame,
     answers: pd.Series,

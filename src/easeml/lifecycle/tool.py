@@ -38,6 +38,7 @@ Fact = Literal[
     "rivals",
     "quality",
     "newer",
+    "late",
     "train",
     "pool",
     "test",
@@ -58,7 +59,9 @@ them, says of ``inputs``, an ``easeml.lifecycle.held_out.Unseen``. ``rivals``: w
 of each of the ``models`` of the tool, by name. ``quality``: a function of answers and of what
 ``predict`` returned for them; 1 is best. ``newer``: rows that came later, with
 the answers that are known so far, and ``test``: the test rows; each an
-``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``train``: the rows that the
+``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``late``: newer rows that the
+tool was asked about before, whose answers came since, an ``easeml.lifecycle.held_out.LateRows``;
+``newer`` may have no rows then. ``train``: the rows that the
 model in question learned from, a ``Predicted`` by no model. ``pool``: a frame like ``inputs`` of
 rows that have no answer, which people may be asked for. ``followed``: remedies of earlier
 answers that somebody followed, as JSON with ``is_same_model``. ``elsewhere``: what other

@@ -15,7 +15,7 @@ from easeml.kinds.shared.row_weights import weights_of
 
 if TYPE_CHECKING:
     from easeml.data import Declared
-    from easeml.lifecycle.held_out import Explained, Predicted, Unseen
+    from easeml.lifecycle.held_out import Explained, LateRows, Predicted, Unseen
     from easeml.lifecycle.tool import Fact, Tool
 
 
@@ -28,8 +28,10 @@ class Sources:
     """What facts are made of: a version, the folder of a model, and the objective's name.
 
     ``models``: folders of the models whose predictions are compared, by name. ``newer``: a file of
-    rows that came later, and its name. ``elsewhere``: nats that other tools told of test rows.
-    ``embeddings``: folder of the provider's pre-trained models.
+    rows that came later, and its name. ``late``: a file of those among them that were looked at
+    before, and ``looks``: how many of its rows each look saw, by its number, in their order.
+    ``elsewhere``: nats that other tools told of test rows. ``embeddings``: folder of the provider's
+    pre-trained models.
     """
 
     version: Declared
@@ -37,6 +39,8 @@ class Sources:
     objective: str
     models: Mapping[str, Path] = field(default_factory=dict)
     newer: tuple[Path, str] | None = None
+    late: tuple[Path, str] | None = None
+    looks: Mapping[str, int] = field(default_factory=dict)
     elsewhere: float = 0.0
     embeddings: Path | None = None
 
@@ -70,14 +74,45 @@ def newer_rows(sources: Sources) -> tuple[Predicted, list[str]]:
 
     Raises ``DatasetError`` for a file that does not fit the data of the application.
     """
+    assert sources.newer is not None
+    return _read_newer(sources, sources.newer)
+
+
+def late_rows(sources: Sources) -> tuple[LateRows, list[str]]:
+    """Return the rows whose answers came after a look at them, and what was unusual.
+
+    Raises ``DatasetError`` for a file that does not fit the data of the application.
+    """
+    import numpy as np
+
+    from easeml.lifecycle.held_out import LateRows
+
+    assert sources.late is not None
+    rows, notes = _read_newer(sources, sources.late)
+    looks = sorted((int(look), count) for look, count in sources.looks.items())
+    numbers, counts = zip(*looks, strict=True)
+    return LateRows(rows, np.repeat(numbers, counts)), notes
+
+
+def without_rows(rows: Predicted) -> Predicted:
+    """Return what a file of newer rows is that has none, with the columns of ``rows``."""
+    from easeml.lifecycle.held_out import Predicted, Unseen
+
+    none = {}
+    for name, said in rows.by.items():
+        chances = None if said.chances is None else said.chances[:0]
+        none[name] = Unseen(said.values[:0], chances, said.classes)
+    return Predicted(rows.inputs.iloc[:0], rows.answers.iloc[:0], none)
+
+
+def _read_newer(sources: Sources, file: tuple[Path, str]) -> tuple[Predicted, list[str]]:
     import pandas as pd
 
     from easeml.data import read_newer, read_table
     from easeml.lifecycle.held_out import Predicted
 
-    assert sources.newer is not None
     version = sources.version
-    table = read_table(*sources.newer)
+    table = read_table(*file)
     # An endpoint answers rows with gaps if it is told to, and these are kept like the others.
     rows = read_newer(table, version.schema_in, version.schema_out, fills=True)
     answers = rows.answers

@@ -6,11 +6,13 @@ be told; ``choose`` draws rows whose labels would tell. ``save`` and ``load`` ke
 """
 
 from easeml.lifecycle.monitoring.alerts import AlertRules, Status
+from easeml.lifecycle.monitoring.asking import ask, choose
 from easeml.lifecycle.monitoring.backtest import Trust
+from easeml.lifecycle.monitoring.cohorts import Cohort, CohortTest
 from easeml.lifecycle.monitoring.drift import KINDS, DriftTest, level_at
 from easeml.lifecycle.monitoring.estimators import Estimates
-from easeml.lifecycle.monitoring.labels import Labelled, Query, at_random
-from easeml.lifecycle.monitoring.monitor import Batch, Monitor, ask, choose, fit
+from easeml.lifecycle.monitoring.labels import Labelled, Late, Query, at_random
+from easeml.lifecycle.monitoring.monitor import Batch, Monitor, fit
 from easeml.lifecycle.monitoring.poisson_binomial import poisson_binomial, right_interval
 from easeml.lifecycle.monitoring.report import MonitorReport
 from easeml.lifecycle.monitoring.sequential import ConceptTest, labels_needed
@@ -21,10 +23,13 @@ __all__ = [
     "KINDS",
     "AlertRules",
     "Batch",
+    "Cohort",
+    "CohortTest",
     "ConceptTest",
     "DriftTest",
     "Estimates",
     "Labelled",
+    "Late",
     "Monitor",
     "MonitorReport",
     "Query",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,21 @@ class Labelled:
 
     query: Query
     labels: np.ndarray
+
+
+@dataclass(frozen=True)
+class Late:
+    """Earlier rows whose truth has come since they were scored.
+
+    ``inputs``, ``predictions``, ``probabilities``: as of a batch, m rows; ``labels``: what was true
+    (m,); ``looks``: the batch that had each row (m,), counted from 1, None where that is not known.
+    """
+
+    inputs: Any
+    predictions: ArrayLike
+    labels: ArrayLike
+    probabilities: ArrayLike | None = None
+    looks: np.ndarray | None = None
 
 
 def draw(chances_right: np.ndarray, budget: int, seed: int) -> Query:

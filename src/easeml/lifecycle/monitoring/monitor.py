@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,26 +11,21 @@ import numpy as np
 from easeml.errors import InvalidInput
 from easeml.lifecycle.monitoring.alerts import AlertRules
 from easeml.lifecycle.monitoring.backtest import Trust, backtest
+from easeml.lifecycle.monitoring.cohorts import CohortTest
 from easeml.lifecycle.monitoring.drift import (
-    KINDS,
     DriftTest,
-    covariate_test,
-    level_at,
-    prior_test,
 )
-from easeml.lifecycle.monitoring.estimators import Reference, estimate, learn
+from easeml.lifecycle.monitoring.estimators import Reference, learn
 from easeml.lifecycle.monitoring.features import Encoder, as_frame
-from easeml.lifecycle.monitoring.labels import Labelled, Query, draw, measured
+from easeml.lifecycle.monitoring.labels import (
+    Labelled,
+    Late,
+)
 from easeml.lifecycle.monitoring.priors import (
     ByClass,
     by_class,
     by_part,
-    explain,
-    shares,
-    signs,
-    signs_of_numbers,
 )
-from easeml.lifecycle.monitoring.report import Blind, MonitorReport, Told, decide
 from easeml.lifecycle.monitoring.rows import (
     Rows,
     Task,
@@ -43,7 +37,7 @@ from easeml.lifecycle.monitoring.rows import (
     known_classes,
     width_of,
 )
-from easeml.lifecycle.monitoring.sequential import ConceptTest, labels_needed
+from easeml.lifecycle.monitoring.sequential import ConceptTest
 from easeml.lifecycle.monitoring.tolerance import tolerance_for
 from easeml.lifecycle.monitoring.tracking import Offset
 from easeml.lifecycle.result import Progress, listener
@@ -60,7 +54,11 @@ class Batch:
 
     ``inputs``: frame (or matrix) with the columns of the reference, n rows; ``predictions``: what
     the model predicted (n,); ``probabilities``: as given to `fit`; ``labelled``: answers to
-    `choose`, if any labels were asked; ``day``: when the rows came, if that is known.
+    `choose`, if any labels were asked; ``day``: when the rows came, if that is known. ``late``:
+    rows of earlier batches whose truth came since; then there may be no new rows at all.
+
+    ``at_random``: rows with a truth were drawn at random, as `choose` draws. Otherwise a truth may
+    come sooner, or only, where the model was wrong: no alarm then rests on who it came for.
     """
 
     inputs: Any
@@ -68,6 +66,8 @@ class Batch:
     probabilities: ArrayLike | None = None
     labelled: Labelled | None = None
     day: date | None = None
+    late: Late | None = None
+    at_random: bool = True
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class Monitor:
     none. ``batches`` and ``seen`` count what was scored, and its rows: the levels of drift tests
     and the age of the labels depend on them. ``offset`` and ``concept`` carry what labels taught;
     ``unlabelled`` counts the rows since, and ``labelled_day`` is the day of the last labels.
+    ``cohorts``: the rows of each batch, and which truths came; ``answered``: the share of rows with
+    a truth in the batch that the estimate learned from last.
     ``known``: what the model says of each class; None in one that was fitted before that was kept.
     """
 
@@ -101,6 +103,8 @@ class Monitor:
     concept: ConceptTest = field(default_factory=ConceptTest)
     unlabelled: int = 0
     labelled_day: date | None = None
+    cohorts: CohortTest = field(default_factory=CohortTest)
+    answered: float = 1.0
 
     def moved(self, test: DriftTest) -> dict[str, float]:
         """Return the least p-value of each input column's features, by column."""
@@ -139,125 +143,6 @@ class Monitor:
             known = codes < len(self.classes)
             return ((predictions == codes) & known).astype(np.float64)
         return (np.abs(predictions - truth) <= self.tolerance).astype(np.float64)
-
-
-def ask(monitor: Monitor, batch: Batch) -> tuple[MonitorReport, Monitor]:
-    """Estimate the model's quality on a batch, test for drift, and apply the alert rules.
-
-    Nothing given is changed: the second value is the state to ask next.
-
-    Raises:
-        InvalidInput: if the rows do not fit the reference.
-    """
-    rows = monitor.rows(batch)
-    blind = _without_labels(monitor, rows)
-    told = None
-    following = replace(
-        monitor,
-        batches=monitor.batches + 1,
-        seen=monitor.seen + len(rows.predictions),
-        offset=monitor.offset.ahead() if monitor.offset.labelled else blind.unexplained,
-        unlabelled=monitor.unlabelled + len(rows.predictions),
-    )
-    if batch.labelled is not None:
-        told, following = _with_labels(following, rows, blind, batch)
-    since = None
-    if batch.day is not None and following.labelled_day is not None:
-        since = (batch.day - following.labelled_day).days
-    report = decide(
-        batch=following.batches,
-        rows=len(rows.predictions),
-        blind=blind,
-        told=told,
-        tests=_tests(following, rows, told),
-        offset=following.offset,
-        trust=monitor.trust,
-        rules=monitor.rules,
-        unlabelled=following.unlabelled,
-        days=since,
-        needed=labels_needed(
-            following.concept.labels,
-            blind.least,
-            monitor.rules.shown,
-            monitor.rules.alpha / len(KINDS),
-        ),
-    )
-    return report, following
-
-
-def choose(monitor: Monitor, batch: Batch, *, budget: int, seed: int) -> Query:
-    """Draw rows of a batch whose labels say most about its quality; see `Query`."""
-    rows = monitor.rows(batch)
-    return draw(monitor.reference.forest.predict(rows.features), budget, seed)
-
-
-def _without_labels(monitor: Monitor, rows: Rows) -> Blind:
-    """Return what the rows alone tell."""
-    trust = monitor.trust
-    found, chances, shift = estimate(monitor.reference, rows.features, rows.scores, rows.codes)
-    move = trust.share * (found.doubly_robust - found.constant)
-    beyond = trust.beyond(shift.separation, found.doubly_robust - found.constant)
-    count = len(rows.predictions)
-    unexplained = trust.offset(monitor.seen + count, count)
-    return Blind(
-        base=found.constant + move,
-        found=found,
-        chances=chances,
-        shift=shift,
-        beyond=beyond,
-        unexplained=unexplained,
-        doubt=sqrt(found.spread**2 + unexplained.variance + beyond**2),
-        by_shares=_by_shares(monitor, rows),
-    )
-
-
-def _by_shares(monitor: Monitor, rows: Rows) -> tuple[float, float] | None:
-    """Return the interval of the quality if only the shares of the classes have changed.
-
-    None where something else has.
-    """
-    known = monitor.known
-    if known is None:
-        return None
-    if monitor.task == "regression":
-        new = signs_of_numbers(rows.predictions, known.cuts)
-    else:
-        new = signs(rows.predictions, rows.surety, len(monitor.classes))
-    found = shares(known, monitor.reference.right, new)
-    if not explain(known, found, monitor.reference.features, rows.features):
-        return None
-    return found.interval(len(new), monitor.rules.level)
-
-
-def _with_labels(monitor: Monitor, rows: Rows, blind: Blind, batch: Batch) -> tuple[Told, Monitor]:
-    """Return what labels tell of a batch, and the state that has learned it."""
-    if batch.labelled is None:
-        raise InvalidInput("There are no labels.", where="labelled")
-    query = batch.labelled.query
-    right = monitor.right(rows.predictions[query.rows], batch.labelled.labels)
-    quality, error = measured(blind.chances, query, right)
-    weights = 1 / (len(rows.predictions) * query.chances)
-    return Told(quality, error, len(query.rows)), replace(
-        monitor,
-        offset=monitor.offset.update(quality - blind.base, error),
-        concept=monitor.concept.told(right, weights, blind.least, monitor.rules.shown),
-        unlabelled=0,
-        labelled_day=batch.day,
-    )
-
-
-def _tests(monitor: Monitor, rows: Rows, told: Told | None) -> tuple[DriftTest, ...]:
-    level = level_at(monitor.batches, monitor.rules.alpha)
-    share = monitor.rules.alpha / len(KINDS)
-    concept = DriftTest("concept", None, share, False, "no labels")
-    if told is not None:
-        p_value = monitor.concept.p_value
-        concept = DriftTest("concept", p_value, share, p_value <= share, "queried labels")
-    return (
-        covariate_test(monitor.reference.features, rows.features, monitor.names, level),
-        prior_test(monitor.predictions, rows.predictions, level),
-        concept,
-    )
 
 
 def fit(

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
     from easeml.figures import Figure
 
-CAUSES = {"covariate": "inputs", "prior": "predictions", "concept": "what is right"}
+CAUSES = {"covariate": "inputs", "prior": "predictions", "concept": "what is right (concept drift)"}
 ASSUMPTION = (
     "the same inputs still mean the same, or answers only come in other shares, which only labels "
     "can show"
+)
+SELECTED = (
+    "rows whose truth came are right less often than their inputs let expect, but truth came for "
+    "{share} of the rows, and the others may be right"
 )
 UNKNOWN_SHARES = "the rows do not tell how common each answer is by now, which matters here"
 TWO_SIDED = 1.96
@@ -55,6 +59,16 @@ class Blind:
     def least(self) -> float:
         """The least quality that the rows let expect."""
         return min(1.0, max(0.0, self.base - TWO_SIDED * self.doubt))
+
+    @property
+    def least_chance(self) -> float:
+        """The least mean chance to be right that the rows let expect.
+
+        It is more than ``least``: that allows for luck as well.
+        """
+        luck = float(np.mean(self.chances * (1 - self.chances))) / len(self.chances)
+        doubt = sqrt(max(0.0, self.doubt**2 - luck))
+        return min(1.0, max(0.0, self.base - TWO_SIDED * doubt))
 
 
 @dataclass(frozen=True)
@@ -186,8 +200,17 @@ def decide(
     unlabelled: int,
     days: int | None,
     needed: int,
+    answered: float,
+    suspect: float | None,
+    best: tuple[float, float],
 ) -> MonitorReport:
     """Join estimates, labels and tests to one score, its interval, and a status.
+
+    ``answered``: the share of rows with a truth among those that the estimate learned from, where a
+    truth may come for wrong answers rather than for right ones; 1 where rows were drawn at random.
+    ``suspect``: the share of all rows with a truth, where those are right less often than expected
+    and the others may be the reason; None where they are not. ``best``: the quality if these are
+    all right, and the upper end of its interval.
 
     The interval adds chance (of batch, reference and weights), what back-testing could not explain
     (or what labels left open), and doubt for a shift greater than all that was tried. Before any
@@ -199,13 +222,23 @@ def decide(
     if blind.by_shares is not None and not offset.labelled:
         low, high = min(low, blind.by_shares[0]), max(high, blind.by_shares[1])
     reasons = _doubts(half, blind.shift, trust, rules, offset)
-    rules_falls_out = told is not None and low > blind.found.constant - rules.shown
+    # rows without truth may all be wrong, or all be right
+    rules_falls_out = told is not None and low * answered > blind.found.constant - rules.shown
+    at_best = [answered * value + 1 - answered for value in (score, high)]
+    is_proven = any(test.kind == "concept" and test.alarm for test in tests)
+    is_alert = rules.judge(score, high, blind.found.constant)
+    is_alert = is_alert and (is_proven or rules.judge(*at_best, blind.found.constant))
+    if suspect is not None and not (is_alert or is_proven):
+        reasons = (*reasons, SELECTED.format(share=f"{suspect:.0%}"))
     if half <= rules.widest < (high - low) / 2:
         reasons = (*reasons, UNKNOWN_SHARES)
+    if is_proven and rules.judge(*best, blind.found.constant):
+        score, high = min(score, best[0]), min(high, best[1])
+        is_alert, low, reasons = True, min(low, score), ()
     return MonitorReport(
         batch=batch,
         rows=rows,
-        status=_status(score, high, reasons, blind, rules_falls_out, tests, rules),
+        status=_status(reasons, is_alert, rules_falls_out, tests),
         reasons=reasons,
         score=score,
         low=low,
@@ -241,17 +274,11 @@ def _half_width(blind: Blind, offset: Offset, trust: Trust, level: float) -> flo
 
 
 def _status(
-    score: float,
-    high: float,
-    reasons: tuple[str, ...],
-    blind: Blind,
-    rules_falls_out: bool,
-    tests: tuple[DriftTest, ...],
-    rules: AlertRules,
+    reasons: tuple[str, ...], is_alert: bool, rules_falls_out: bool, tests: tuple[DriftTest, ...]
 ) -> Status:
     if reasons:
         return "cannot tell"
-    if rules.judge(score, high, blind.found.constant):
+    if is_alert:
         return "alert"
     if any(test.alarm for test in tests):
         return "watch"

@@ -60,7 +60,7 @@ class ConceptTest:
                 where="chances",
                 remedy="Label rows that were chosen at random (choose).",
             )
-        bet = _bet(least, drop)
+        bet, _ = bet_on(least, drop)
         stake, aside, seen = self.stake, self.aside, self.labels
         for was_right, weight in zip(right, weights, strict=True):
             seen += 1
@@ -77,13 +77,13 @@ def labels_needed(seen: int, least: float, drop: float, alpha: float) -> int:
     on a change at this label, and 1 / alpha (Wald's equation).
 
     Args:
-        seen: labels before.
+        seen: labels before; where stakes are made look by look, the looks before.
         least: quality that the inputs let expect at least, in (0, 1).
         drop: fall of quality to find, in (0, 1).
         alpha: probability of ever raising a false alarm.
     """
     least, drop = _inside(least, drop)
-    bet = _bet(least, drop)
+    bet, _ = bet_on(least, drop)
     after = least - drop
     gain = after * log(1 - bet * (1 - least)) + (1 - after) * log(1 + bet * least)
     if gain <= 0:
@@ -92,11 +92,14 @@ def labels_needed(seen: int, least: float, drop: float, alpha: float) -> int:
     return ceil(log(1 / (alpha * first)) / gain)
 
 
-def _bet(least: float, drop: float) -> float:
-    """Return the stake on a drop: that of the likelihood ratio, but safe for the greatest weight."""
+def bet_on(least: float, drop: float) -> tuple[float, float]:
+    """Return the stake on a drop, and ``least`` away from 0 and 1.
+
+    It is that of the likelihood ratio, but safe for the greatest weight.
+    """
     least, drop = _inside(least, drop)
     safe = 0.9 / (MOST_WEIGHT * (1 - least))
-    return min(drop / (least * (1 - least)), safe)
+    return min(drop / (least * (1 - least)), safe), least
 
 
 def _inside(least: float, drop: float) -> tuple[float, float]:

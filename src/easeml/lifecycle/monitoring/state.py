@@ -15,6 +15,7 @@ import numpy as np
 from easeml.errors import InvalidInput
 from easeml.lifecycle.monitoring.alerts import AlertRules
 from easeml.lifecycle.monitoring.backtest import Trust
+from easeml.lifecycle.monitoring.cohorts import MOST, Cohort, CohortTest
 from easeml.lifecycle.monitoring.estimators import Calibration, Reference
 from easeml.lifecycle.monitoring.features import Encoder
 from easeml.lifecycle.monitoring.forest import Forest
@@ -50,6 +51,8 @@ def save(monitor: Monitor) -> bytes:
         "batches": monitor.batches,
         "seen": monitor.seen,
         "concept": asdict(monitor.concept),
+        "cohorts": asdict(monitor.cohorts),
+        "answered": monitor.answered,
         "unlabelled": monitor.unlabelled,
         "labelled_day": None if monitor.labelled_day is None else str(monitor.labelled_day),
         "maps": None if calibration is None else len(calibration.scores),
@@ -130,6 +133,8 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
         concept=_concept(head["concept"]),
         unlabelled=int(head["unlabelled"]),
         labelled_day=None if day is None else date.fromisoformat(day),
+        cohorts=_cohorts(head.get("cohorts")),
+        answered=_share(head.get("answered", 1.0)),
     )
 
 
@@ -177,11 +182,41 @@ def _offset(values: dict[str, Any]) -> Offset:
 
 
 def _concept(values: dict[str, Any]) -> ConceptTest:
-    stake = float(values["stake"])
-    aside = float(values["aside"])
-    if not (0 <= stake < inf and 0 <= aside <= 1):
+    return ConceptTest(int(values["labels"]), _stake(values["stake"]), _share(values["aside"]))
+
+
+def _cohorts(values: dict[str, Any] | None) -> CohortTest:
+    """Return which truths came; none where the state is older than that."""
+    if values is None:
+        return CohortTest()
+    cohorts = tuple(map(_cohort, values["cohorts"]))
+    if len(cohorts) > MOST:
         raise InvalidInput("The monitor's numbers are damaged.")
-    return ConceptTest(int(values["labels"]), stake, aside)
+    settled = int(values["settled"])
+    return CohortTest(cohorts, settled, _stake(values["stake"]), _share(values["aside"]))
+
+
+def _cohort(values: dict[str, Any]) -> Cohort:
+    counts = {name: int(values[name]) for name in ("look", "rows", "right", "wrong")}
+    known = counts["right"] + counts["wrong"]
+    if min(counts.values()) < 0 or not 0 < counts["rows"] >= known:
+        raise InvalidInput("The monitor's numbers are damaged.")
+    shares = {name: _share(values[name]) for name in ("least", "drop")}
+    return Cohort(**counts, **shares, base=float(values["base"]), used=bool(values["used"]))
+
+
+def _stake(value: Any) -> float:
+    stake = float(value)
+    if not 0 <= stake < inf:
+        raise InvalidInput("The monitor's numbers are damaged.")
+    return stake
+
+
+def _share(value: Any) -> float:
+    share = float(value)
+    if not 0 <= share <= 1:
+        raise InvalidInput("The monitor's numbers are damaged.")
+    return share
 
 
 def _numbers(array: np.ndarray, dimensions: int, *, whole: bool = False) -> np.ndarray:

@@ -10,17 +10,22 @@ import numpy as np
 from pydantic import Field
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.held_out import Predicted, Unseen
+from easeml.lifecycle.held_out import LateRows, Predicted, Unseen
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 from easeml.lifecycle.tool_answer import yes_or_no
 
 if TYPE_CHECKING:
-    from easeml.lifecycle.monitoring import Labelled, Monitor, MonitorReport
+    from easeml.lifecycle.monitoring import Batch, Labelled, Late, Monitor, MonitorReport
 
 _REFERENCE = (
     "The reference rows helped to choose the model: quality on them is a little optimistic."
 )
 _AT_RANDOM = "The newer rows that have an answer were drawn at random from all of them."
+_AS_THEY_COME = (
+    "The estimate takes it that whether and when the answer of a row comes does not depend on it, "
+    "given the inputs and the prediction. Alarms do not: there, rows without answer count as right."
+)
+_SAMPLED = "Rows with an answer were drawn at random. If not, answers may come for mistakes first."
 _DROP = "A fall of quality that is worth an alert: 0.05 is five of a hundred rows."
 _TOLERANCE = "Error up to which a number counts as right; by default found from the answers."
 
@@ -37,6 +42,7 @@ class MonitorConfig:
         float, Field(gt=0, lt=1, description="Chance of ever raising a false alarm of drift.")
     ] = 0.05
     tolerance: Annotated[float | None, Field(gt=0, description=_TOLERANCE)] = None
+    at_random: Annotated[bool, Field(description=_SAMPLED)] = True
     seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 
@@ -53,12 +59,19 @@ def _ask(state: Watch, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Watch]:
     from easeml.lifecycle.monitoring import Batch, ask
 
     newer: Predicted = facts["newer"]
+    late: LateRows | None = facts.get("late")
     said = newer.by["model"]
     monitor = state.monitor or _fitted(state.config, facts)
-    batch = Batch(newer.inputs, said.values, said.chances, _labelled(newer))
+    batch = Batch(
+        newer.inputs,
+        said.values,
+        said.chances,
+        _labelled(newer),
+        late=None if late is None else _late(late),
+        at_random=state.config.at_random,
+    )
     report, after = ask(monitor, batch)
-    answer = _answer(report, after.tolerance, batch.labelled, _moved(after, report))
-    return answer, replace(state, monitor=after)
+    return _answer(report, after, batch), replace(state, monitor=after)
 
 
 def _fitted(config: MonitorConfig, facts: Mapping[Fact, Any]) -> Monitor:
@@ -89,22 +102,31 @@ def _labelled(newer: Predicted) -> Labelled | None:
     return Labelled(at_random(rows, len(newer.answers)), newer.answers.iloc[rows].to_numpy())
 
 
-def _answer(
-    report: MonitorReport, tolerance: float | None, labelled: Labelled | None, moved: Table
-) -> ToolAnswer:
+def _late(late: LateRows) -> Late:
+    from easeml.lifecycle.monitoring import Late
+
+    said = late.rows.by["model"]
+    answers = late.rows.answers.to_numpy()
+    return Late(late.rows.inputs, said.values, answers, said.chances, late.looks)
+
+
+def _answer(report: MonitorReport, after: Monitor, batch: Batch) -> ToolAnswer:
     return ToolAnswer(
         advice=report.advice,
-        numbers=_numbers(report, tolerance),
-        assumes=_assumed(report, labelled),
+        numbers=_numbers(report, after.tolerance, batch),
+        assumes=_assumed(report, batch),
         verdict=report.status,
         figures=(report.figure(),),
-        tables=(_drift(report), moved),
+        tables=(_drift(report), _moved(after, report)),
     )
 
 
-def _numbers(report: MonitorReport, tolerance: float | None) -> tuple[Number, ...]:
+def _numbers(report: MonitorReport, tolerance: float | None, batch: Batch) -> tuple[Number, ...]:
+    late = 0 if batch.late is None else len(batch.late.inputs)
+    rows = len(batch.inputs)
+    of = "the newer rows" if rows else "earlier rows whose answer came"
     numbers = [
-        Number("quality", "Quality on the newer rows", report.score, report.low, report.high),
+        Number("quality", f"Quality on {of}", report.score, report.low, report.high),
         Number("reference", "Quality on the reference rows", report.reference),
     ]
     if tolerance is not None:
@@ -112,19 +134,20 @@ def _numbers(report: MonitorReport, tolerance: float | None) -> tuple[Number, ..
     if report.labelled is not None:
         numbers.append(Number("labelled", "Quality by the labels alone", report.labelled))
     numbers += [
-        Number("rows", "Newer rows", report.rows),
+        Number("rows", "Newer rows", rows),
+        Number("late", "Earlier rows whose answer came", late),
         Number("batch", "Files of newer rows so far", report.batch),
         Number("needed", f"Labels that show a fall of {report.shown:g}", report.needed),
     ]
     return tuple(numbers)
 
 
-def _assumed(report: MonitorReport, labelled: Labelled | None) -> tuple[str, ...]:
+def _assumed(report: MonitorReport, batch: Batch) -> tuple[str, ...]:
     assumed = [_REFERENCE]
     if report.assumes is not None:
         assumed.append(f"{report.assumes[0].upper()}{report.assumes[1:]}.")
-    if labelled is not None:
-        assumed.append(_AT_RANDOM)
+    if batch.labelled is not None or batch.late is not None:
+        assumed.append(_AT_RANDOM if batch.at_random else _AS_THEY_COME)
     return tuple(assumed)
 
 
@@ -174,7 +197,7 @@ TOOLS = (
         title="Is it still right?",
         about="Estimates a model's quality on newer rows, with few labels or none, and finds drift.",
         needs=("inputs", "answers", "predictions", "newer"),
-        may=("progress",),
+        may=("late", "progress"),
         config=MonitorConfig,
         open=Watch,
         ask=_ask,

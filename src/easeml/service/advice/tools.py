@@ -22,13 +22,42 @@ _LARGEST_ANSWER = 5_000_000  # bytes
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """Rows that a tool was asked about before, whose answers came since.
+
+    ``artefact``: a CSV file of them, empty for none; ``looks``: how many of its rows each look saw,
+    by the number of the look. ``corrected``: answers that were changed after a look counted them.
+    ``rows_until``, ``told_until``: the newest row and the newest answer that are known to the
+    question, by their time.
+    """
+
+    artefact: str = ""
+    looks: dict[str, int] = field(default_factory=dict)
+    corrected: int = 0
+    rows_until: float = 0.0
+    told_until: float = 0.0
+
+    def told(self) -> Json:
+        """Return what a task is told of them; nothing where there is nothing to tell."""
+        if self == Late():
+            return {}
+        return {
+            "late_artefact": self.artefact,
+            "late_looks": self.looks,
+            "corrected": self.corrected,
+            "rows_until": self.rows_until,
+            "told_until": self.told_until,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What a tool is asked, about which model where it needs one, and for how long at most.
 
     ``models``: ids of those that are compared, by name. ``newer``: the upload with rows that came
-    later, or ``newer_artefact``: a CSV file of them. ``before``: the report whose state it goes on
-    from. ``elsewhere``: what other tools told of the test rows, in nats. ``followed``: remedies of
-    earlier answers that were followed.
+    later, or ``newer_artefact``: a CSV file of them. ``late``: earlier ones whose answers came
+    since. ``before``: the report whose state it goes on from. ``elsewhere``: what other tools told
+    of the test rows, in nats. ``followed``: remedies of earlier answers that were followed.
     """
 
     tool: str
@@ -38,6 +67,7 @@ class Question:
     models: dict[str, str] = field(default_factory=dict)
     newer: DatasetVersion | None = None
     newer_artefact: str = ""
+    late: Late = field(default_factory=Late)
     before: str = ""
     elsewhere: float = 0.0
     followed: list[Json] = field(default_factory=list)
@@ -107,6 +137,7 @@ def told_of(application: Application, question: Question) -> Json:
         "before": question.before,
         "elsewhere": question.elsewhere,
         "followed": question.followed,
+        **question.late.told(),
     }
 
 

@@ -4,87 +4,134 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import filterfalse, islice
+from itertools import islice
 from operator import attrgetter
 
 from easeml.contract import reports as answers
-from easeml.contract.states import TaskGroup, TaskState
+from easeml.contract.states import TaskState
 from easeml.contract.task_views import Task
 from easeml.contract.watching import Drift, Labelled, Look, WatchReport
 from easeml.errors import Conflict, NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
+from easeml.service.models import watched_rows
+from easeml.service.models.watched_rows import TOOL
 from easeml.service.production import feedback, labelled_rows
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables, id_of, records
 from easeml.store.records import Application, ProductionRow, Report
-from easeml.store.shapes import Shape
 
-TOOL = "monitor"
 CANNOT_TELL = "cannot tell"
-_MOST_ROWS = 20_000  # that are looked at in one batch, the oldest first
 _LARGEST = 2**28  # bytes of a batch
 _MOST_LABELLED = 500  # the newest rows whose truth came
 _MOST_LOOKS = 50
 _MOST_NAMED = 4  # columns in a sentence
 _DAY = 86_400.0  # seconds between looks that nobody asked for
-_FEWEST_ROWS = 100  # of such a look
+_FEWEST_ROWS = 100  # of such a look, or truths that came late
+_PARAMETERS = {"at_random": False}  # truths come as they come
 _MOST_AT_ONCE = 5  # of such looks
 _CREATED = attrgetter("created")
 
 
 @dataclass(frozen=True, slots=True)
-class Looked(Shape):
-    """What a task was told to look at: a file of rows, of which the model answered each."""
+class _Found:
+    """What a look gets: ``rows`` that are new, and those whose truth came ``late``, by the look that
+    saw them; ``seen``: the newest row and word among them. ``said``: what was true of rows.
+    """
 
-    newer_artefact: str = ""
-    model_id: str = ""
+    rows: list[ProductionRow]
+    late: dict[int, list[ProductionRow]]
+    said: watched_rows.Said
+    seen: watched_rows.Window
 
 
 def look(store: Store, caller: Caller, application_id: str) -> Task:
-    """Have the rows of production looked at that came since the last look; a task answers.
+    """Have the rows of production looked at that came, or whose truth came, since the last look.
 
-    Raises ``NotFound``, and ``Conflict`` where no rows came, or nothing serves.
+    A task answers. Raises ``NotFound``, and ``Conflict`` where neither came, or nothing serves.
     """
+    return _look(store, caller, application_id, fewest=1)
+
+
+def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Task:
+    """Look as ``look`` does; where fewer than ``fewest`` new rows came, only at late truths."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        rows = _rows_since(tables, application)
-        truths = feedback.answers(tables, application)
-    if not application.live_model_id or not rows:
+        found = _found(store, tables, application, fewest)
+    if not application.live_model_id or not (found.rows or found.late):
         raise Conflict(
-            "No rows of production came since the last look.",
+            "No rows of production came since the last look, and no truth of earlier ones.",
             where=application_id,
             remedy="Keep requests: easeml app log ID --share 1",
         )
-    content = labelled_rows.as_csv(rows, truths, application.target)
-    digest, size = store.artefacts.put_stream(caller.tenant_id, [content], _LARGEST)
+    late = [row for rows in found.late.values() for row in rows]
+    newer_kept = _kept_as_file(store, application, found.rows, found.said)
+    late_kept = _kept_as_file(store, application, late, found.said)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
-        artefact_references.keep(tx, caller.tenant_id, digest, size)
+        for digest, size in filter(any, (newer_kept, late_kept)):
+            artefact_references.keep(tx, caller.tenant_id, digest, size)
         version = tables.versions.get(application.version_id)
-        before = _newest(tables, application, with_state=True)
+        others = requests.under_way(tables, tools.KIND, version.id)
+        asked = next((one for one in others if tools.asks(one, TOOL)), None)
+        asked = asked or watched_rows.under_way(watched_rows.tries(tables, application))
+        if asked is not None:
+            return task_views.show_all(tables, [asked])[0]
         question = tools.Question(
             TOOL,
-            {},
+            _PARAMETERS,
             tables.models.get(application.live_model_id),
             models={"model": application.live_model_id},
-            newer_artefact=digest,
-            before=id_of(before),
+            newer_artefact=newer_kept[0],
+            late=tools.Late(
+                late_kept[0],
+                {str(number): len(rows) for number, rows in found.late.items()},
+                found.said.corrected,
+                found.seen.rows_until,
+                found.seen.told_until,
+            ),
+            before=_newest_state(tables, application),
         )
-        for under_way in requests.under_way(tables, tools.KIND, version.id):
-            if tools.asks(under_way, TOOL):
-                return task_views.show_all(tables, [under_way])[0]
         task = tools.request(tx, application, version, question)
         return task_views.show_all(tables, [task])[0]
+
+
+def _found(store: Store, tables: Tables, application: Application, fewest: int) -> _Found:
+    """Return what there is to look at."""
+    tries = watched_rows.tries(tables, application)
+    seen = watched_rows.window(tries)
+    said = watched_rows.said(tables, application, seen)
+    rows = watched_rows.since(tables, application, seen)
+    if len(rows) < fewest:
+        rows = []
+    late = watched_rows.late(tables, application, seen, said)
+    rows_until = max(map(_CREATED, rows), default=seen.rows_until)
+    return _Found(
+        rows,
+        watched_rows.by_look(store, tables, application, tries, late),
+        said,
+        watched_rows.Window(rows_until, said.until),
+    )
+
+
+def _kept_as_file(
+    store: Store, application: Application, rows: list[ProductionRow], said: watched_rows.Said
+) -> tuple[str, int]:
+    """Return the digest and the bytes of a table of rows; an empty digest where there are none."""
+    if not rows:
+        return "", 0
+    content = labelled_rows.as_csv(rows, said.now, application.target)
+    return store.artefacts.put_stream(application.tenant_id, [content], _LARGEST)
 
 
 def look_daily(store: Store) -> None:
     """Have the production of endpoints whose requests are kept looked at, each once a day.
 
-    Where fewer than 100 rows came since the last look, they wait for more. A few at a time: the
-    rows of a look are written to a file here.
+    Where fewer than 100 rows came since the last look, they wait for more. Where the truth of 100
+    came that were looked at before, these are looked at without them. A few at a time: the rows of
+    a look are written to a file here.
     """
     asked = 0
     with store.read() as tx:
@@ -94,7 +141,7 @@ def look_daily(store: Store) -> None:
         if log.share == 0 or not _is_due(store, caller, log.id):
             continue
         with suppress(Conflict, NotFound):  # nothing serves, or it was deleted, since then
-            look(store, caller, log.id)
+            _look(store, caller, log.id, _FEWEST_ROWS)
         asked += 1
         if asked == _MOST_AT_ONCE:
             return
@@ -104,10 +151,14 @@ def _is_due(store: Store, caller: Caller, application_id: str) -> bool:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        tries = _looks_asked_for(tables, application)
-        is_fresh = tx.now() - max(map(_CREATED, tries), default=0.0) < _DAY
-        number = _number_since(tables, application, _last_look(tries))
-        return not is_fresh and number >= _FEWEST_ROWS
+        tries = watched_rows.tries(tables, application)
+        if tx.now() - max(map(_CREATED, tries), default=0.0) < _DAY:
+            return False
+        seen = watched_rows.window(tries)
+        if watched_rows.number_since(tables, application, seen) >= _FEWEST_ROWS:
+            return True
+        late = watched_rows.number_late(tables, application, seen, _FEWEST_ROWS)
+        return late >= _FEWEST_ROWS
 
 
 def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
@@ -122,10 +173,12 @@ def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
 
 def report_on(store: Store, tables: Tables, application: Application) -> WatchReport:
     """Return what is known of how right an application's model is in production."""
-    newest = _newest(tables, application)
-    tries = _looks_asked_for(tables, application)
-    waiting = _number_since(tables, application, _last_look(tries))
-    look = None if newest is None else tools.show(store, newest)
+    reports = _reports(tables, application)
+    tries = watched_rows.tries(tables, application)
+    seen = watched_rows.window(tries)
+    waiting = watched_rows.number_since(tables, application, seen)
+    late = watched_rows.number_late(tables, application, seen)
+    look = tools.show(store, reports[0]) if reports else None
     labelled = _labelled(tables, application, _tolerance(look))
     failed = _failed_look(tries)
     if look is None:
@@ -134,9 +187,13 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
             status=CANNOT_TELL,
             reason=failed or _why_no_look(tables, application),
             waiting=waiting,
+            late=late,
             labelled=labelled,
         )
-    shown = _shown(application, look, waiting, labelled)
+    shown = _shown(application, look, labelled)
+    shown = shown.model_copy(update={"waiting": waiting, "late": late})
+    if shown.rows == 0:
+        shown = _with_drift(store, application, shown, reports)
     if not failed:
         return shown
     reason = f"{failed} The look before it said: {shown.reason}"
@@ -187,8 +244,21 @@ def looks(store: Store, tables: Tables, application: Application) -> list[Look]:
     return shown
 
 
+def _with_drift(
+    store: Store, application: Application, shown: WatchReport, reports: list[Report]
+) -> WatchReport:
+    """Return what a look at late truths said, with what the last look at new rows said of drift."""
+    for report in reports:
+        last = _shown(application, tools.show(store, report), None)
+        if last.rows:
+            tests = {**last.tests, **shown.tests}
+            drift = {"rows": last.rows, "drift": last.drift, "remedy": last.remedy}
+            return shown.model_copy(update={**drift, "tests": tests})
+    return shown
+
+
 def _shown(
-    application: Application, found: answers.Report, waiting: int, labelled: Labelled | None
+    application: Application, found: answers.Report, labelled: Labelled | None
 ) -> WatchReport:
     numbers = tools.numbers_of(found)
     estimate, interval = _estimate(found)
@@ -202,11 +272,11 @@ def _shown(
         reference=numbers["reference"].value,
         tolerance=_tolerance(found),
         rows=int(numbers["rows"].value),
-        waiting=waiting,
         drift=drift,
         tests=tests,
         labelled=labelled,
         assumes=found.assumes,
+        notes=found.notes,
         created=found.created,
         remedy=_remedy(drift, tests),
     )
@@ -266,65 +336,19 @@ def _drift(tables: list[answers.ReportTable]) -> dict[str, Drift]:
     return found
 
 
-def _newest(tables: Tables, application: Application, *, with_state: bool = False) -> Report | None:
-    """Return the newest look at the model that serves."""
+def _reports(tables: Tables, application: Application) -> list[Report]:
+    """Return what looks at the model that serves said, newest first."""
     found = tables.reports.list(kind=TOOL, subject=application.id, newest_first=True, limit=None)
-    for report in found:
-        answered = tools.Answered.from_json(report.value)
-        is_usable = bool(answered.state) or not with_state
-        if is_usable and answered.model_id == application.live_model_id:
-            return report
-    return None
+    return [report for report in found if _model_of(report) == application.live_model_id]
 
 
-def _rows_since(tables: Tables, application: Application) -> list[ProductionRow]:
-    """Return rows that the model that serves answered, since a look was last asked for.
-
-    The look may have been at an earlier version of the data: no row is tested twice.
-    """
-    return tables.production_rows.list(
-        application_id=application.id,
-        model_id=application.live_model_id,
-        since=_last_look(_looks_asked_for(tables, application)),
-        limit=_MOST_ROWS,
-    )
+def _model_of(report: Report) -> str:
+    return tools.Answered.from_json(report.value).model_id
 
 
-def _number_since(tables: Tables, application: Application, since: float) -> int:
-    """Return how many rows ``_rows_since`` has, without reading them; ``since``: the last look."""
-    number = tables.production_rows.count(
-        application_id=application.id,
-        model_id=application.live_model_id,
-        since=since,
-    )
-    return min(number, _MOST_ROWS)
-
-
-def _last_look(tries: list[records.Task]) -> float:
-    """Return when the newest of the looks that were asked for was, 0 for never.
-
-    Looks that failed or were cancelled saw no row, and do not count.
-    """
-    return max(map(_CREATED, filterfalse(_saw_nothing, tries)), default=0.0)
-
-
-def _saw_nothing(look: records.Task) -> bool:
-    return look.state in (TaskState.FAILED, TaskState.CANCELLED)
-
-
-def _looks_asked_for(tables: Tables, application: Application) -> list[records.Task]:
-    """Return the looks at the model that serves, however they ended."""
-    ids = tables.versions.column("id", dataset_id=application.dataset_id)
-    tasks = tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None)
-    return [task for task in tasks if _looks_at(task, application.live_model_id)]
-
-
-def _looks_at(task: records.Task, model_id: str) -> bool:
-    """Tell whether a task looks at what a model answered in production."""
-    if task.spec_kind != tools.KIND:
-        return False
-    told = Looked.from_json(task.payload)
-    return bool(told.newer_artefact) and told.model_id == model_id
+def _newest_state(tables: Tables, application: Application) -> str:
+    """Return the id of the newest report with a state to go on from; empty where there is none."""
+    return id_of(next(filter(tools.state_of, _reports(tables, application)), None))
 
 
 def _labelled(tables: Tables, application: Application, tolerance: float | None) -> Labelled | None:

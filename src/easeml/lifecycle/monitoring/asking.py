@@ -1,0 +1,279 @@
+"""What a monitor answers about a batch, and what it learns from labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+
+from easeml.lifecycle.monitoring.cohorts import MATURE, Cohort
+from easeml.lifecycle.monitoring.drift import (
+    KINDS,
+    DriftTest,
+    covariate_test,
+    level_at,
+    prior_test,
+)
+from easeml.lifecycle.monitoring.estimators import estimate
+from easeml.lifecycle.monitoring.features import as_frame
+from easeml.lifecycle.monitoring.labels import (
+    Labelled,
+    Late,
+    Query,
+    at_random,
+    draw,
+    measured,
+)
+from easeml.lifecycle.monitoring.monitor import Batch, Monitor
+from easeml.lifecycle.monitoring.priors import explain, shares, signs, signs_of_numbers
+from easeml.lifecycle.monitoring.report import Blind, MonitorReport, Told, decide
+from easeml.lifecycle.monitoring.rows import Rows
+from easeml.lifecycle.monitoring.sequential import labels_needed
+
+
+def ask(monitor: Monitor, batch: Batch) -> tuple[MonitorReport, Monitor]:
+    """Estimate the model's quality on a batch, test for drift, and apply the alert rules.
+
+    Truths that came late are learned first. Without new rows the report is about the late ones:
+    they are not tested for drift of inputs or predictions again. Nothing given is changed: the
+    second value is the state to ask next.
+
+    Raises:
+        InvalidInput: if the rows do not fit the reference.
+    """
+    learned = None
+    if batch.late is not None:
+        learned = _learned(monitor, batch.late, batch.at_random)
+        monitor = learned.monitor
+    if learned is None or len(as_frame(batch.inputs)):
+        return _ask(monitor, batch, learned)
+    told, monitor = (learned.told, monitor) if batch.at_random else _matured(monitor)
+    tests = _tests(monitor, None, learned.told, batch.at_random)
+    rows = learned.rows
+    blind = replace(learned.blind, by_shares=_by_shares(monitor, rows))
+    return _report(monitor, batch, blind, told, tests, len(rows.predictions)), monitor
+
+
+@dataclass(frozen=True)
+class _Learned:
+    """What truths that came late tell: the rows without labels, the labels, the state after them."""
+
+    rows: Rows
+    blind: Blind
+    told: Told
+    monitor: Monitor
+
+
+def _learned(monitor: Monitor, late: Late, is_sample: bool) -> _Learned:
+    """Learn from rows that came before, without counting them again.
+
+    Whose truth comes may depend on inputs and predictions. So labels are compared with what the
+    inputs of these very rows let expect.
+    """
+    looks = late.looks
+    rows = monitor.rows(Batch(late.inputs, late.predictions, late.probabilities))
+    blind = _without_labels(monitor, rows, by_shares=False)
+    query = at_random(np.arange(len(rows.predictions)), len(rows.predictions))
+    labelled = Labelled(query, np.asarray(late.labels))
+    before = monitor if monitor.offset.labelled else replace(monitor, offset=blind.unexplained)
+    lag = 0.0 if looks is None else float(np.mean(monitor.batches - looks))
+    told, after = _with_labels(before, rows, blind, labelled, is_sample, lag)
+    if looks is not None:
+        right = monitor.right(rows.predictions, late.labels)
+        since = after.cohorts.rows_since(int(looks.max()))
+        unlabelled = min(monitor.unlabelled, since)
+        after = replace(after, cohorts=after.cohorts.told(looks, right), unlabelled=unlabelled)
+    return _Learned(rows, blind, told, after)
+
+
+def _ask(monitor: Monitor, batch: Batch, learned: _Learned | None) -> tuple[MonitorReport, Monitor]:
+    """Judge new rows. ``learned``: from what came late; it is in ``monitor`` already."""
+    rows = monitor.rows(batch)
+    blind = _without_labels(monitor, rows)
+    told = None
+    look, count = monitor.batches + 1, len(rows.predictions)
+    cohort = Cohort(look, count, blind.base, blind.least_chance, monitor.rules.shown)
+    monitor = replace(
+        monitor,
+        batches=look,
+        seen=monitor.seen + count,
+        offset=monitor.offset.ahead() if monitor.offset.labelled else blind.unexplained,
+        unlabelled=monitor.unlabelled + count,
+        cohorts=monitor.cohorts.seen(cohort),
+    )
+    if batch.labelled is not None:
+        told, monitor = _with_labels(monitor, rows, blind, batch.labelled, batch.at_random)
+        monitor = _counted(monitor, rows, batch.labelled)
+        monitor = replace(monitor, unlabelled=0, labelled_day=batch.day)
+    known = told or (learned and learned.told)
+    if not batch.at_random:
+        told, monitor = _matured(monitor)
+    tests = _tests(monitor, rows, known, batch.at_random)
+    return _report(monitor, batch, blind, told, tests, count), monitor
+
+
+def _counted(monitor: Monitor, rows: Rows, labelled: Labelled) -> Monitor:
+    """Return the state in which truths that came with a batch count among its rows, once each."""
+    asked, first = np.unique(labelled.query.rows, return_index=True)
+    right = monitor.right(rows.predictions[asked], np.asarray(labelled.labels)[first])
+    looks = np.full(len(asked), monitor.batches)
+    return replace(monitor, cohorts=monitor.cohorts.told(looks, right))
+
+
+def _matured(monitor: Monitor) -> tuple[Told | None, Monitor]:
+    """Return what looks tell of which nearly all truths are there, and the state that learned it.
+
+    From fewer the estimate does not learn: wrong answers may be reported first. Of the rows whose
+    truth is missing half may be right, give or take the other half.
+    """
+    told, offset, answered = None, monitor.offset, monitor.answered
+    for cohort in monitor.cohorts.matured:
+        query = at_random(np.arange(cohort.right + cohort.wrong), cohort.rows)
+        right = np.repeat([1.0, 0.0], [cohort.right, cohort.wrong])
+        _, error = measured(np.full(cohort.rows, cohort.base), query, right)
+        lag = monitor.batches - cohort.look
+        doubt = sqrt(error**2 + lag * offset.step**2 + (1 - cohort.answered) ** 2 / 4)
+        offset = offset.update(cohort.quality - cohort.base, doubt)
+        told = Told(cohort.quality, error, len(right))
+        answered = cohort.answered
+    used = monitor.cohorts.used()
+    return told, replace(monitor, offset=offset, cohorts=used, answered=answered)
+
+
+def _report(
+    monitor: Monitor,
+    batch: Batch,
+    blind: Blind,
+    told: Told | None,
+    tests: tuple[DriftTest, ...],
+    rows: int,
+) -> MonitorReport:
+    """Return what is said by a state that has learned all there is of a batch."""
+    since = None
+    if batch.day is not None and monitor.labelled_day is not None:
+        since = (batch.day - monitor.labelled_day).days
+    share = monitor.rules.alpha / len(KINDS)
+    cohorts = monitor.cohorts
+    is_suspect = not batch.at_random and monitor.concept.p_value <= share
+    return decide(
+        batch=monitor.batches,
+        rows=rows,
+        blind=blind,
+        told=told,
+        tests=tests,
+        offset=monitor.offset,
+        trust=monitor.trust,
+        rules=monitor.rules,
+        unlabelled=monitor.unlabelled,
+        days=since,
+        needed=labels_needed(
+            monitor.concept.labels if batch.at_random else cohorts.looks,
+            blind.least if batch.at_random else blind.least_chance,
+            monitor.rules.shown,
+            share,
+        ),
+        answered=1.0 if batch.at_random else monitor.answered,
+        best=(1.0, 1.0) if batch.at_random else cohorts.best,
+        suspect=cohorts.share if is_suspect and cohorts.share < MATURE else None,
+    )
+
+
+def choose(monitor: Monitor, batch: Batch, *, budget: int, seed: int) -> Query:
+    """Draw rows of a batch whose labels say most about its quality; see `Query`."""
+    rows = monitor.rows(batch)
+    return draw(monitor.reference.forest.predict(rows.features), budget, seed)
+
+
+def _without_labels(monitor: Monitor, rows: Rows, *, by_shares: bool = True) -> Blind:
+    """Return what the rows alone tell; ``by_shares``: also if only shares of classes changed."""
+    trust = monitor.trust
+    found, chances, shift = estimate(monitor.reference, rows.features, rows.scores, rows.codes)
+    move = trust.share * (found.doubly_robust - found.constant)
+    beyond = trust.beyond(shift.separation, found.doubly_robust - found.constant)
+    count = len(rows.predictions)
+    unexplained = trust.offset(monitor.seen + count, count)
+    return Blind(
+        base=found.constant + move,
+        found=found,
+        chances=chances,
+        shift=shift,
+        beyond=beyond,
+        unexplained=unexplained,
+        doubt=sqrt(found.spread**2 + unexplained.variance + beyond**2),
+        by_shares=_by_shares(monitor, rows) if by_shares else None,
+    )
+
+
+def _by_shares(monitor: Monitor, rows: Rows) -> tuple[float, float] | None:
+    """Return the interval of the quality if only the shares of the classes have changed.
+
+    None where something else has.
+    """
+    known = monitor.known
+    if known is None:
+        return None
+    if monitor.task == "regression":
+        new = signs_of_numbers(rows.predictions, known.cuts)
+    else:
+        new = signs(rows.predictions, rows.surety, len(monitor.classes))
+    found = shares(known, monitor.reference.right, new)
+    if not explain(known, found, monitor.reference.features, rows.features):
+        return None
+    return found.interval(len(new), monitor.rules.level)
+
+
+def _with_labels(
+    monitor: Monitor,
+    rows: Rows,
+    blind: Blind,
+    labelled: Labelled,
+    is_sample: bool,
+    lag: float = 0.0,
+) -> tuple[Told, Monitor]:
+    """Return what labels tell of a batch, and the state that has learned it.
+
+    ``is_sample``: the rows were drawn at random. Otherwise the estimate learns from nearly all
+    truths of a look only. ``lag``: how many batches ago the rows came. What they showed may have
+    moved on since.
+    """
+    query = labelled.query
+    right = monitor.right(rows.predictions[query.rows], labelled.labels)
+    quality, error = measured(blind.chances, query, right)
+    offset = monitor.offset
+    if is_sample:
+        doubt = sqrt(error**2 + lag * offset.step**2)
+        offset = offset.update(quality - blind.base, doubt)
+    weights = 1 / (len(rows.predictions) * query.chances)
+    return Told(quality, error, len(query.rows)), replace(
+        monitor,
+        offset=offset,
+        concept=monitor.concept.told(right, weights, blind.least, monitor.rules.shown),
+    )
+
+
+def _tests(
+    monitor: Monitor, rows: Rows | None, told: Told | None, at_random: bool
+) -> tuple[DriftTest, ...]:
+    """Return the tests of drift; of the concept alone where there are no new ``rows``."""
+    concept = _concept_test(monitor, told, at_random)
+    if rows is None:
+        return (concept,)
+    level = level_at(monitor.batches, monitor.rules.alpha)
+    return (
+        covariate_test(monitor.reference.features, rows.features, monitor.names, level),
+        prior_test(monitor.predictions, rows.predictions, level),
+        concept,
+    )
+
+
+def _concept_test(monitor: Monitor, told: Told | None, at_random: bool) -> DriftTest:
+    """Return the test of the concept that is valid for the labels that there are."""
+    share = monitor.rules.alpha / len(KINDS)
+    if at_random and told is not None:
+        p_value, where = monitor.concept.p_value, "queried labels"
+    elif not at_random and monitor.cohorts.has_truths:
+        p_value, where = monitor.cohorts.p_value, "rows without truth count as right"
+    else:
+        return DriftTest("concept", None, share, False, "no labels")
+    return DriftTest("concept", p_value, share, p_value <= share, where)

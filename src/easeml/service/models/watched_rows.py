@@ -1,0 +1,221 @@
+"""The rows that a look at production gets: new ones, and those that it saw before their truth came."""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import filterfalse
+from operator import attrgetter
+
+from easeml.contract.states import TASKS_UNDER_WAY, TaskGroup, TaskState
+from easeml.service.advice import tools
+from easeml.service.models.told_truths import of_either, row_id
+from easeml.service.production import feedback, labelled_rows
+from easeml.store import Store, Tables, grouped, records
+from easeml.store.records import Application, ProductionRow
+from easeml.store.shapes import Shape
+
+TOOL = "monitor"
+MOST_ROWS = 20_000  # that are looked at in one batch, the oldest first; as many truths at most
+_CREATED = attrgetter("created")
+_SAW_NOTHING = (TaskState.FAILED, TaskState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked(Shape):
+    """What a task was told to look at: new rows, and rows whose truth came late.
+
+    ``rows_until``, ``told_until``: the newest row and the newest word on a row that it knew, by
+    their time. 0 in looks of a release that did not keep them.
+    """
+
+    newer_artefact: str = ""
+    late_artefact: str = ""
+    model_id: str = ""
+    rows_until: float = 0.0
+    told_until: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Up to which row, and which word on a row, production has been looked at."""
+
+    rows_until: float = 0.0
+    told_until: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was said to be true by now, and by the last look: what no model could answer is left out.
+
+    ``until``: the time of the newest word. ``fresh``: the words since the last look.
+    """
+
+    now: labelled_rows.Truths
+    before: labelled_rows.Truths
+    until: float
+    fresh: list[records.Feedback] = field(default_factory=list)
+
+    @property
+    def corrected(self) -> int:
+        """Of how many rows a truth was changed that a look had counted."""
+        named = set(map(_name, self.fresh))
+        return sum(name in self.before and self.before[name] != self.now[name] for name in named)
+
+
+def tries(tables: Tables, application: Application) -> list[records.Task]:
+    """Return the looks at the model that serves that were asked for, however they ended.
+
+    They may have been at an earlier version of the data: no row is tested twice.
+    """
+    ids = tables.versions.column("id", dataset_id=application.dataset_id)
+    tasks = tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None)
+    return [task for task in tasks if _looks_at(task, application.live_model_id)]
+
+
+def under_way(looks: Iterable[records.Task]) -> records.Task | None:
+    """Return the look that waits or runs; the next one has to go on from what it finds."""
+    return next((look for look in looks if look.state in TASKS_UNDER_WAY), None)
+
+
+def window(looks: Iterable[records.Task]) -> Window:
+    """Return what was looked at. Looks that failed or were cancelled saw no row, and no truth."""
+    counted = list(filterfalse(_saw_nothing, looks))
+    return Window(
+        max(map(_rows_until, counted), default=0.0), max(map(_told_until, counted), default=0.0)
+    )
+
+
+def since(tables: Tables, application: Application, seen: Window) -> list[ProductionRow]:
+    """Return rows that the model that serves answered, and nobody has looked at."""
+    return tables.production_rows.list(
+        application_id=application.id,
+        model_id=application.live_model_id,
+        since=seen.rows_until,
+        limit=MOST_ROWS,
+    )
+
+
+def number_since(tables: Tables, application: Application, seen: Window) -> int:
+    """Return how many rows ``since`` has, without reading them."""
+    number = tables.production_rows.count(
+        application_id=application.id,
+        model_id=application.live_model_id,
+        since=seen.rows_until,
+    )
+    return min(number, MOST_ROWS)
+
+
+def said(tables: Tables, application: Application, seen: Window) -> Said:
+    """Return what was said of rows, the newest word on each.
+
+    Words on rows that were chosen by what models say of them are left out: whose truth comes must
+    not depend on that. Of very many new words the oldest come first.
+    """
+    words = tables.feedback.list(application_id=application.id, chosen=False, limit=None)
+    classes = feedback.classes_of(tables, application)
+    words = [word for word in words if feedback.is_answer(word.value["value"], classes)]
+    fresh = sorted((word for word in words if word.created > seen.told_until), key=_CREATED)
+    if not fresh:
+        return Said(_truths(words), _truths(words), seen.told_until)
+    until = fresh[:MOST_ROWS][-1].created
+    return Said(
+        now=_truths(word for word in words if word.created <= until),
+        before=_truths(word for word in words if word.created <= seen.told_until),
+        until=until,
+        fresh=[word for word in fresh if word.created <= until],
+    )
+
+
+def late(tables: Tables, application: Application, seen: Window, told: Said) -> list[ProductionRow]:
+    """Return rows that were looked at before anybody had said what was true of them.
+
+    Rows that were forgotten meanwhile are lost. A row whose truth was changed is not among them:
+    the word that a look counted stays.
+    """
+    if not told.fresh or not seen.rows_until:
+        return []
+    found = of_either(
+        tables.production_rows,
+        {"id": [row_id(word) for word in told.fresh if not word.key]},
+        {"key": [word.key for word in told.fresh if word.key]},
+        application_id=application.id,
+        model_id=application.live_model_id,
+    )
+    rows = {}
+    for row in found:
+        is_known = labelled_rows.truth_of(row, told.before) is not None
+        if row.created <= seen.rows_until and not is_known:
+            rows[row.id] = row
+    return sorted(rows.values(), key=attrgetter("created", "id"))
+
+
+def number_late(tables: Tables, application: Application, seen: Window, fewest: int = 1) -> int:
+    """Return how many rows ``late`` has; 0 where fewer than ``fewest`` words came since."""
+    words = tables.feedback.count(application_id=application.id, since=seen.told_until)
+    if words < fewest:
+        return 0
+    return len(late(tables, application, seen, said(tables, application, seen)))
+
+
+def by_look(
+    store: Store,
+    tables: Tables,
+    application: Application,
+    looks: list[records.Task],
+    rows: list[ProductionRow],
+) -> dict[int, list[ProductionRow]]:
+    """Return the rows that each look saw, by the monitor's number of it; 0 where that is gone."""
+    saw_rows = [look for look in filterfalse(_saw_nothing, looks) if _saw_rows(look)]
+    saw_rows.sort(key=_rows_until)
+    untils = list(map(_rows_until, saw_rows))
+    by_task = grouped(rows, lambda row: saw_rows[bisect_left(untils, row.created)].id)
+    numbers = _numbers(store, tables, application, set(by_task))
+    found: dict[int, list[ProductionRow]] = {}
+    for task_id, seen in by_task.items():
+        found.setdefault(numbers.get(task_id, 0), []).extend(seen)
+    return dict(sorted(found.items()))
+
+
+def _numbers(
+    store: Store, tables: Tables, application: Application, task_ids: set[str]
+) -> dict[str, int]:
+    """Return the monitor's number of each of these looks, by the id of the task."""
+    numbers = {}
+    for report in tables.reports.list(kind=TOOL, subject=application.id, limit=None):
+        task_id = tools.Answered.from_json(report.value).task_id
+        if task_id in task_ids:
+            shown = tools.numbers_of(tools.show(store, report))
+            numbers[task_id] = int(shown["batch"].value)
+    return numbers
+
+
+def _truths(words: Iterable[records.Feedback]) -> labelled_rows.Truths:
+    return {_name(word): word.value["value"] for word in words}
+
+
+def _name(word: records.Feedback) -> feedback.Named:
+    return word.key or (word.request_id, word.row)
+
+
+def _rows_until(look: records.Task) -> float:
+    return Looked.from_json(look.payload).rows_until or look.created
+
+
+def _told_until(look: records.Task) -> float:
+    return Looked.from_json(look.payload).told_until or look.created
+
+
+def _saw_rows(look: records.Task) -> bool:
+    return bool(Looked.from_json(look.payload).newer_artefact)
+
+
+def _saw_nothing(look: records.Task) -> bool:
+    return look.state in _SAW_NOTHING
+
+
+def _looks_at(task: records.Task, model_id: str) -> bool:
+    """Tell whether a task looks at what a model answered in production."""
+    if not tools.asks(task, TOOL):
+        return False
+    told = Looked.from_json(task.payload)
+    return bool(told.newer_artefact or told.late_artefact) and told.model_id == model_id
