@@ -17,11 +17,11 @@ from test_reports import APPLICATIONS
 from test_watching import seen
 from test_work import give
 
-from easeml.contract.states import WorkKind, WorkState
+from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.ids import new_id
 from easeml.service.models import gates
 from easeml.store import Store
-from easeml.store.records import WorkItem
+from easeml.store.records import WorkAnswer, WorkItem
 from easeml.store.shapes import WorkQuestion
 from easeml.web import create_pages, session
 
@@ -123,6 +123,35 @@ def test_a_gate_goes_on_as_soon_as_labels_are_free_again_and_says_when_they_are_
     assert labels(client, ann, application)["waiting"]["model_id"] == model
     gates.go_on_with_free_labels(store)
     assert work_off(store, tmp_path) == []
+
+
+def test_a_label_is_bought_when_it_is_given_though_it_was_asked_for_long_before(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+) -> None:
+    assert budget(client, ann, application, labels=10, days=7)["left"] == 10
+    tenant_id, item = ann.caller.tenant_id, bought(ann.caller.tenant_id, application)
+    with store.write() as tx:
+        tables = tx.scoped(tenant_id)
+        tables.work_items.add(item)
+        tables.work_items.set_each("created", {item.id: tx.now() - 8 * 86_400})
+    assert budget(client, ann, application)["left"] == 10
+    with store.write() as tx:
+        word = WorkAnswer(
+            id=new_id("ans"),
+            tenant_id=tenant_id,
+            application_id=application,
+            item_id=item.id,
+            kind=item.kind,
+            user_id="",
+            way=WorkWay.ANSWER,
+            value="big",
+        )
+        tx.scoped(tenant_id).work_answers.add(word)
+    found = budget(client, ann, application)
+    assert (found["bought"], found["left"]) == (1, 9)
 
 
 def bought(tenant_id: str, application_id: str) -> WorkItem:

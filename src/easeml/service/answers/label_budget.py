@@ -4,7 +4,7 @@ Whoever asks takes from what is left, first come first served. A question that i
 for whom it was asked, so that an answer never comes in vain.
 """
 
-from easeml.contract.states import WorkKind, WorkState
+from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.store import Tables
 from easeml.store.records import Application
 
@@ -15,11 +15,18 @@ _DAY = 86_400.0
 
 
 def bought(tables: Tables, application: Application, kind: WorkKind, now: float) -> int:
-    """Return how many labels of a kind were asked for in the days of the budget, and given."""
+    """Return how many labels of a kind were given that were asked for, or given, in the days of the
+    budget.
+    """
     since = now - days_of(application) * _DAY
-    return tables.work_items.count(
-        application_id=application.id, kind=kind, state=list(_ANSWERED), since=since
+    items = tables.work_items.pick(
+        "id", "created", application_id=application.id, kind=kind, state=list(_ANSWERED)
     )
+    words = tables.work_answers.list(
+        application_id=application.id, kind=kind, since=since, limit=None
+    )
+    given = {word.item_id for word in words if word.way == WorkWay.ANSWER}
+    return sum(created > since or id in given for id, created in items)
 
 
 def asked(tables: Tables, application: Application, kinds: tuple[WorkKind, ...] = BOUGHT) -> int:
