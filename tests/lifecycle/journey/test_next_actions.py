@@ -161,6 +161,15 @@ def test_worn_out_test_rows_are_a_question_to_the_owner():
     assert "retire-test-rows" not in kinds(KNOWN)
 
 
+def test_what_moved_in_production_is_said_also_where_watching_cannot_tell():
+    seen = replace(KNOWN, watched="cannot tell", moved="The inputs moved in size.")
+    first = next_actions(seen)[0]
+    assert first.kind == "adapt"
+    assert first.reason.startswith("The inputs moved in size. The model can be adapted")
+    assert "adapt" not in kinds(replace(seen, watched="alert"))  # that says what to do first
+    assert "adapt" not in kinds(replace(seen, serves=False))
+
+
 def test_a_goal_that_is_met_has_to_be_proven():
     met = replace(KNOWN, quality=Estimate(0.93, 0.9, 0.96), tested=Estimate(0.91, 0.87, 0.94))
     assert kinds(met) == ["test-rows", "pick", "ask-meter"]

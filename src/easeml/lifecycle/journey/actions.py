@@ -69,7 +69,7 @@ def next_actions(facts: Facts) -> list[Action]:
     if not facts.is_ready:
         why = "The data is being prepared. There is nothing to decide until it is ready."
         return [Action("wait", "Wait for the data", why, NO_GAIN)]
-    first = _made(facts, (_fallen, _goal, _answers, _retire, _feasibility))
+    first = _made(facts, (_fallen, _moved, _goal, _answers, _retire, _feasibility))
     if facts.goal is not None and facts.is_reached:
         later = _made(facts, (_prove, _pick, _meter, _watch))
     else:
@@ -373,6 +373,17 @@ def _fallen(facts: Facts) -> Action | None:
         remedy.device_seconds,
         (remedy.why,),
     )
+
+
+def _moved(facts: Facts) -> Action | None:
+    """Where production looks otherwise, an alert or not: what it says may be wrong unseen."""
+    if not facts.moved or not facts.serves or facts.watched == "alert":
+        return None
+    why = (
+        f"{facts.moved} The model can be adapted to recent rows without labels; a few labels then "
+        "prove whether that is better."
+    )
+    return Action("adapt", "Adapt the model to recent rows", why, NO_GAIN, human_minutes=2.0)
 
 
 def _watch(facts: Facts) -> Action | None:

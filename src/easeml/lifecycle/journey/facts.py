@@ -136,11 +136,12 @@ class Facts:
     on test rows. ``lower_is_better``: of that unit. ``holes``: share of missing cells by input
     column. ``leaks``: input columns that may know the target. ``rarest``: the class with fewest
     rows, with their number. ``meter``: what it said of the validation rows. ``watched``: what
-    monitoring said last. ``debugged``: was ``debug`` ever asked? ``remedy``: what it proposed since
-    monitoring looked; None: it was not asked, or has none. ``asked``: tools that are being asked
-    now. ``stale``: tools whose answer is of an older version of the data, or another goal.
-    ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can be
-    tested any more.
+    monitoring said last, and ``moved``: what it found to have moved since the model learned, as a
+    sentence; empty where nothing has. ``debugged``: was ``debug`` ever asked? ``remedy``: what it
+    proposed since monitoring looked; None: it was not asked, or has none. ``asked``: tools that are
+    being asked now. ``stale``: tools whose answer is of an older version of the data, or another
+    goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
+    be tested any more.
     """
 
     target: str
@@ -167,6 +168,7 @@ class Facts:
     picked: bool = False
     watched: str = ""
     debugged: bool = False
+    moved: str = ""
     remedy: Proposed | None = None
     tests: Mapping[str, str] = field(default_factory=dict)  # verdicts of ci, newest
     work: Mapping[str, WorkLeft] = field(default_factory=dict)

@@ -30,6 +30,7 @@ _OF_KIND = {  # where an action belongs
     "retire-test-rows": "Check",
     "pick": "Pick",
     "watch": "Watch",
+    "adapt": "Watch",
     "debug": "Debug",
 }
 _MOST_NAMES = 5  # of columns, in one sentence

@@ -288,6 +288,11 @@ def _tolerance(look: answers.Report | None) -> float | None:
     return numbers["tolerance"].value if "tolerance" in numbers else None
 
 
+def moved(look: answers.Report) -> str:
+    """Return what a look found to have moved, as a sentence; empty where nothing has."""
+    return _remedy(_drift(look.tables), _tests(look.tables))
+
+
 def _remedy(drift: dict[str, Drift], tests: dict[str, Drift]) -> str:
     """Return why the model should be adapted; empty where neither inputs nor predictions moved.
 

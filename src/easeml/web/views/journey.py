@@ -15,6 +15,7 @@ _LINKS = {
     "test-rows": ("Add rows", "/data"),
     "use-answers": ("See the answers", "/work"),
     "retire-test-rows": ("See the gate", "/history#gate"),
+    "adapt": ("See what moved", "/history#watch"),
     "check-labels": ("Check labels", "/work"),
     "search": ("See the search", ""),
     "label": ("Label rows", "/work"),
