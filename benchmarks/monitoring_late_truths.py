@@ -258,6 +258,7 @@ def summary(lines: list[dict[str, object]], lasts: int | None, rows: int) -> dic
     stated = ceil(2 * lines[CHANGE]["needed"] / rows)
     after = [place for place, line in enumerate(lines[CHANGE:], 1) if line["found"]]
     status = Counter(line["status"] for line in lines)
+    whole = lines[CHANGE + SLOWLY :]
     return {
         "alarm": any(line["found"] for line in lines),
         "early": any(line["found"] for line in lines[:CHANGE]),
@@ -267,9 +268,7 @@ def summary(lines: list[dict[str, object]], lasts: int | None, rows: int) -> dic
         "at": after[0] if after else None,
         "in time": None if lasts is None else bool(after) and after[0] <= lasts + stated,
         "stated": stated,
-        "fall": np.mean(
-            [line["reference"] - line["quality"] for line in (lines[CHANGE + SLOWLY :] or lines)]
-        ),
+        "fall": pd.Series([line["reference"] - line["quality"] for line in whole]).mean(),
         "wrong ok": sum(
             line["status"] == "ok" and bad for line, bad in zip(lines[CHANGE:], fell, strict=True)
         ),
