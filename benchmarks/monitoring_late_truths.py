@@ -295,12 +295,15 @@ def main() -> None:
     )
     print(machine_line("scikit-learn"))
     live = partial(one_life, rows=options.rows, delays=options.delays)
-    calm = [(seed, ["nothing", "inputs"]) for seed in range(options.lives)]
-    changed = [(seed, ["sudden", "slow"]) for seed in range(options.changed)]
+    lives = []
+    for seed in range(options.lives):
+        changes = ["sudden", "slow"] if seed < options.changed else []
+        lives.append((seed, ["nothing", "inputs", *changes]))
     lines = []
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        for found in pool.map(live, [*calm, *changed]):
+        for number, found in enumerate(pool.map(live, lives), 1):
             lines += found
+            print(f"{number} of {options.lives} lives", end="\r", flush=True)
     raw = pd.DataFrame(lines)
     raw["delay"] = pd.Categorical(raw["delay"], options.delays)
     by = ["event", "delay"]

@@ -132,10 +132,9 @@ class CohortTest:
 
     @property
     def share(self) -> float:
-        """Share of rows with a truth, in the looks of which any truth came."""
-        begun = [cohort for cohort in self.cohorts if cohort.answered]
-        rows = sum(cohort.rows for cohort in begun)
-        return sum(cohort.answered * cohort.rows for cohort in begun) / max(1, rows)
+        """Share of rows with a truth, in the newest look of which any truth came; 0 for none."""
+        place = self._newest(0.0)
+        return 0.0 if place is None else self.cohorts[place].answered
 
     @property
     def matured(self) -> list[Cohort]:

@@ -28,7 +28,7 @@ ASSUMPTION = (
 )
 SELECTED = (
     "rows whose truth came are right less often than their inputs let expect, but truth came for "
-    "{share} of the rows, and the others may be right"
+    "{share} of the newest rows with any, and the others may be right"
 )
 UNKNOWN_SHARES = "the rows do not tell how common each answer is by now, which matters here"
 TWO_SIDED = 1.96
@@ -208,8 +208,8 @@ def decide(
 
     ``answered``: the share of rows with a truth among those that the estimate learned from, where a
     truth may come for wrong answers rather than for right ones; 1 where rows were drawn at random.
-    ``suspect``: the share of all rows with a truth, where those are right less often than expected
-    and the others may be the reason; None where they are not. ``best``: the quality if these are
+    ``suspect``: the share of the newest rows with a truth, where those are right less often than
+    expected and the others may be the reason; None where they are not. ``best``: the quality if these are
     all right, and the upper end of its interval.
 
     The interval adds chance (of batch, reference and weights), what back-testing could not explain
