@@ -1702,9 +1702,11 @@ class AsyncOperations(AsyncCalls):
         return await self._get(WatchReport, f"/applications/{application_id}/watch")
 
     async def look_at_production(self, application_id: str) -> Task:
-        """Have the rows of production looked at that came since the last look; a task answers.
+        """Have the rows of production looked at that came, or whose truth came, since the last
+        look.
 
-        Raises ``NotFound``, and ``Conflict`` where no rows came, or nothing serves.
+        A task answers. Raises ``NotFound``, and ``Conflict`` where neither came, or nothing
+        serves.
         """
         return await self._send(Task, f"/applications/{application_id}/watch", repeatable=False)
 

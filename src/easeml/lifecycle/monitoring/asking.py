@@ -29,6 +29,7 @@ from easeml.lifecycle.monitoring.monitor import Batch, Monitor
 from easeml.lifecycle.monitoring.priors import explain, shares, signs, signs_of_numbers
 from easeml.lifecycle.monitoring.report import Blind, MonitorReport, Told, decide
 from easeml.lifecycle.monitoring.rows import Rows
+from easeml.lifecycle.monitoring.selection import Selection
 from easeml.lifecycle.monitoring.sequential import labels_needed
 
 
@@ -48,9 +49,10 @@ def ask(monitor: Monitor, batch: Batch) -> tuple[MonitorReport, Monitor]:
         monitor = learned.monitor
     if learned is None or len(as_frame(batch.inputs)):
         return _ask(monitor, batch, learned)
-    told, monitor = (learned.told, monitor) if batch.at_random else _matured(monitor)
-    tests = _tests(monitor, None, learned.told, batch.at_random)
-    rows = learned.rows
+    rows, told = learned.rows, learned.told
+    if not batch.at_random:
+        told, monitor = _matured(monitor)
+    tests = _tests(monitor, None, True, batch.at_random)
     blind = replace(learned.blind, by_shares=_by_shares(monitor, rows))
     return _report(monitor, batch, blind, told, tests, len(rows.predictions)), monitor
 
@@ -81,9 +83,7 @@ def _learned(monitor: Monitor, late: Late, is_sample: bool) -> _Learned:
     told, after = _with_labels(before, rows, blind, labelled, is_sample, lag)
     if looks is not None:
         right = monitor.right(rows.predictions, late.labels)
-        since = after.cohorts.rows_since(int(looks.max()))
-        unlabelled = min(monitor.unlabelled, since)
-        after = replace(after, cohorts=after.cohorts.told(looks, right), unlabelled=unlabelled)
+        after = replace(after, cohorts=after.cohorts.told(looks, right))
     return _Learned(rows, blind, told, after)
 
 
@@ -106,10 +106,10 @@ def _ask(monitor: Monitor, batch: Batch, learned: _Learned | None) -> tuple[Moni
         told, monitor = _with_labels(monitor, rows, blind, batch.labelled, batch.at_random)
         monitor = _counted(monitor, rows, batch.labelled)
         monitor = replace(monitor, unlabelled=0, labelled_day=batch.day)
-    known = told or (learned and learned.told)
+    has_labels = any((told, learned))
     if not batch.at_random:
         told, monitor = _matured(monitor)
-    tests = _tests(monitor, rows, known, batch.at_random)
+    tests = _tests(monitor, rows, has_labels, batch.at_random)
     return _report(monitor, batch, blind, told, tests, count), monitor
 
 
@@ -138,7 +138,9 @@ def _matured(monitor: Monitor) -> tuple[Told | None, Monitor]:
         told = Told(cohort.quality, error, len(right))
         answered = cohort.answered
     used = monitor.cohorts.used()
-    return told, replace(monitor, offset=offset, cohorts=used, answered=answered)
+    return told, replace(
+        monitor, offset=offset, cohorts=used, answered=answered, unlabelled=used.rows_since_used
+    )
 
 
 def _report(
@@ -154,8 +156,6 @@ def _report(
     if batch.day is not None and monitor.labelled_day is not None:
         since = (batch.day - monitor.labelled_day).days
     share = monitor.rules.alpha / len(KINDS)
-    cohorts = monitor.cohorts
-    is_suspect = not batch.at_random and monitor.concept.p_value <= share
     return decide(
         batch=monitor.batches,
         rows=rows,
@@ -167,16 +167,26 @@ def _report(
         rules=monitor.rules,
         unlabelled=monitor.unlabelled,
         days=since,
-        needed=labels_needed(
-            monitor.concept.labels if batch.at_random else cohorts.looks,
-            blind.least if batch.at_random else blind.least_chance,
-            monitor.rules.shown,
-            share,
-        ),
-        answered=1.0 if batch.at_random else monitor.answered,
-        best=(1.0, 1.0) if batch.at_random else cohorts.best,
-        suspect=cohorts.share if is_suspect and cohorts.share < MATURE else None,
+        needed=_needed(monitor, blind, share, batch.at_random),
+        selection=_selection(monitor, share, batch.at_random),
     )
+
+
+def _needed(monitor: Monitor, blind: Blind, share: float, is_sample: bool) -> int:
+    """Return how many labels show a fall, by the test that is valid for them."""
+    shown = monitor.rules.shown
+    if is_sample:
+        return labels_needed(monitor.concept.labels, blind.least, shown, share)
+    return labels_needed(monitor.cohorts.looks, blind.least_chance, shown, share)
+
+
+def _selection(monitor: Monitor, share: float, is_sample: bool) -> Selection:
+    """Return what rows without truth may hide; ``share``: of alpha, that a test has."""
+    if is_sample:
+        return Selection()
+    cohorts = monitor.cohorts
+    is_suspect = monitor.concept.p_value <= share and cohorts.share < MATURE
+    return Selection(monitor.answered, cohorts.share if is_suspect else None, cohorts.best)
 
 
 def choose(monitor: Monitor, batch: Batch, *, budget: int, seed: int) -> Query:
@@ -253,10 +263,10 @@ def _with_labels(
 
 
 def _tests(
-    monitor: Monitor, rows: Rows | None, told: Told | None, at_random: bool
+    monitor: Monitor, rows: Rows | None, has_labels: bool, at_random: bool
 ) -> tuple[DriftTest, ...]:
     """Return the tests of drift; of the concept alone where there are no new ``rows``."""
-    concept = _concept_test(monitor, told, at_random)
+    concept = _concept_test(monitor, has_labels, at_random)
     if rows is None:
         return (concept,)
     level = level_at(monitor.batches, monitor.rules.alpha)
@@ -267,10 +277,10 @@ def _tests(
     )
 
 
-def _concept_test(monitor: Monitor, told: Told | None, at_random: bool) -> DriftTest:
+def _concept_test(monitor: Monitor, has_labels: bool, at_random: bool) -> DriftTest:
     """Return the test of the concept that is valid for the labels that there are."""
     share = monitor.rules.alpha / len(KINDS)
-    if at_random and told is not None:
+    if at_random and has_labels:
         p_value, where = monitor.concept.p_value, "queried labels"
     elif not at_random and monitor.cohorts.has_truths:
         p_value, where = monitor.cohorts.p_value, "rows without truth count as right"

@@ -169,9 +169,15 @@ class CohortTest:
                 return place
         return None
 
-    def rows_since(self, look: int) -> int:
-        """Return how many rows were seen by the looks after this one."""
-        return sum(cohort.rows for cohort in self.cohorts if cohort.look > look)
+    @property
+    def rows_since_used(self) -> int:
+        """How many rows were seen since the newest look that an estimate has learned from."""
+        rows = 0
+        for cohort in reversed(self.cohorts):
+            if cohort.used:
+                return rows
+            rows += cohort.rows
+        return rows
 
 
 def _with(cohort: Cohort, right: int, wrong: int) -> Cohort:

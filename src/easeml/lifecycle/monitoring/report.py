@@ -12,6 +12,7 @@ from easeml.lifecycle.monitoring.alerts import AlertRules, Status
 from easeml.lifecycle.monitoring.backtest import Trust
 from easeml.lifecycle.monitoring.drift import DriftTest
 from easeml.lifecycle.monitoring.estimators import Estimates
+from easeml.lifecycle.monitoring.selection import Selection
 from easeml.lifecycle.monitoring.shift import Shift
 from easeml.lifecycle.monitoring.tracking import Offset
 from easeml.lifecycle.result import Result
@@ -25,10 +26,6 @@ CAUSES = {"covariate": "inputs", "prior": "predictions", "concept": "what is rig
 ASSUMPTION = (
     "the same inputs still mean the same, or answers only come in other shares, which only labels "
     "can show"
-)
-SELECTED = (
-    "rows whose truth came are right less often than their inputs let expect, but truth came for "
-    "{share} of the newest rows with any, and the others may be right"
 )
 UNKNOWN_SHARES = "the rows do not tell how common each answer is by now, which matters here"
 TWO_SIDED = 1.96
@@ -200,21 +197,15 @@ def decide(
     unlabelled: int,
     days: int | None,
     needed: int,
-    answered: float,
-    suspect: float | None,
-    best: tuple[float, float],
+    selection: Selection,
 ) -> MonitorReport:
     """Join estimates, labels and tests to one score, its interval, and a status.
 
-    ``answered``: the share of rows with a truth among those that the estimate learned from, where a
-    truth may come for wrong answers rather than for right ones; 1 where rows were drawn at random.
-    ``suspect``: the share of the newest rows with a truth, where those are right less often than
-    expected and the others may be the reason; None where they are not. ``best``: the quality if these are
-    all right, and the upper end of its interval.
-
     The interval adds chance (of batch, reference and weights), what back-testing could not explain
     (or what labels left open), and doubt for a shift greater than all that was tried. Before any
-    labels it also has what the quality is if only the shares of the classes have changed.
+    labels it also has what the quality is if only the shares of the classes have changed. An alert
+    does not rest on whose truth came: it holds if all other rows are right, and "ok" if all are
+    wrong.
     """
     score = min(1.0, max(0.0, blind.base + offset.mean))
     half = _half_width(blind, offset, trust, rules.level)
@@ -222,18 +213,18 @@ def decide(
     if blind.by_shares is not None and not offset.labelled:
         low, high = min(low, blind.by_shares[0]), max(high, blind.by_shares[1])
     reasons = _doubts(half, blind.shift, trust, rules, offset)
-    # rows without truth may all be wrong, or all be right
-    rules_falls_out = told is not None and low * answered > blind.found.constant - rules.shown
-    at_best = [answered * value + 1 - answered for value in (score, high)]
-    is_proven = any(test.kind == "concept" and test.alarm for test in tests)
-    is_alert = rules.judge(score, high, blind.found.constant)
-    is_alert = is_alert and (is_proven or rules.judge(*at_best, blind.found.constant))
-    if suspect is not None and not (is_alert or is_proven):
-        reasons = (*reasons, SELECTED.format(share=f"{suspect:.0%}"))
+    reference = blind.found.constant
+    rules_falls_out = told is not None and selection.at_worst(low) > reference - rules.shown
+    is_proven = any(map(_shows_concept, tests))
+    is_alert = rules.judge(score, high, reference)
+    is_alert = is_alert and (is_proven or selection.is_alert(rules, score, high, reference))
+    if not (is_alert or is_proven):
+        reasons = (*reasons, *selection.reasons)
     if half <= rules.widest < (high - low) / 2:
         reasons = (*reasons, UNKNOWN_SHARES)
-    if is_proven and rules.judge(*best, blind.found.constant):
-        score, high = min(score, best[0]), min(high, best[1])
+    if is_proven and rules.judge(*selection.best, reference):
+        best, highest = selection.best
+        score, high = min(score, best), min(high, highest)
         is_alert, low, reasons = True, min(low, score), ()
     return MonitorReport(
         batch=batch,
@@ -244,7 +235,7 @@ def decide(
         low=low,
         high=high,
         level=rules.level,
-        reference=blind.found.constant,
+        reference=reference,
         labelled=None if told is None else told.quality,
         estimates=blind.found,
         separation=blind.shift.separation,
@@ -258,6 +249,10 @@ def decide(
         assumes=None if offset.labelled and told is not None else ASSUMPTION,
         told=0 if told is None else told.labels,
     )
+
+
+def _shows_concept(test: DriftTest) -> bool:
+    return test.alarm and test.kind == "concept"
 
 
 def _half_width(blind: Blind, offset: Offset, trust: Trust, level: float) -> float:

@@ -25,6 +25,7 @@ _AS_THEY_COME = (
     "The estimate takes it that whether and when the answer of a row comes does not depend on it, "
     "given the inputs and the prediction. Alarms do not: there, rows without answer count as right."
 )
+_QUALITY_OF = ("Quality on the newer rows", "Quality on earlier rows whose answer came")
 _SAMPLED = "Rows with an answer were drawn at random. If not, answers may come for mistakes first."
 _DROP = "A fall of quality that is worth an alert: 0.05 is five of a hundred rows."
 _TOLERANCE = "Error up to which a number counts as right; by default found from the answers."
@@ -122,11 +123,12 @@ def _answer(report: MonitorReport, after: Monitor, batch: Batch) -> ToolAnswer:
 
 
 def _numbers(report: MonitorReport, tolerance: float | None, batch: Batch) -> tuple[Number, ...]:
-    late = 0 if batch.late is None else len(batch.late.inputs)
-    rows = len(batch.inputs)
-    of = "the newer rows" if rows else "earlier rows whose answer came"
+    rows, late = len(batch.inputs), 0
+    if batch.late is not None:
+        late = len(batch.late.inputs)
+    title = _QUALITY_OF[rows == 0]
     numbers = [
-        Number("quality", f"Quality on {of}", report.score, report.low, report.high),
+        Number("quality", title, report.score, report.low, report.high),
         Number("reference", "Quality on the reference rows", report.reference),
     ]
     if tolerance is not None:

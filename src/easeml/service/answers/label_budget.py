@@ -4,6 +4,8 @@ Whoever asks takes from what is left, first come first served. A question that i
 for whom it was asked, so that an answer never comes in vain.
 """
 
+from operator import attrgetter
+
 from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.store import Tables
 from easeml.store.records import Application
@@ -15,18 +17,17 @@ _DAY = 86_400.0
 
 
 def bought(tables: Tables, application: Application, kind: WorkKind, now: float) -> int:
-    """Return how many labels of a kind were given that were asked for, or given, in the days of the
-    budget.
+    """Return how many labels of a kind were bought in the days of the budget.
+
+    Those that were asked for then and given, and those that were given then.
     """
     since = now - days_of(application) * _DAY
-    items = tables.work_items.pick(
-        "id", "created", application_id=application.id, kind=kind, state=list(_ANSWERED)
-    )
-    words = tables.work_answers.list(
-        application_id=application.id, kind=kind, since=since, limit=None
-    )
-    given = {word.item_id for word in words if word.way == WorkWay.ANSWER}
-    return sum(created > since or id in given for id, created in items)
+    these = {"application_id": application.id, "kind": kind}
+    items = tables.work_items.list(**these, state=list(_ANSWERED), since=since, limit=None)
+    words = tables.work_answers.list(**these, way=WorkWay.ANSWER, since=since, limit=None)
+    given = list(map(attrgetter("item_id"), words))
+    answered = tables.work_items.column("id", **these, id=given, state=list(_ANSWERED))
+    return len({*map(attrgetter("id"), items), *answered})
 
 
 def asked(tables: Tables, application: Application, kinds: tuple[WorkKind, ...] = BOUGHT) -> int:

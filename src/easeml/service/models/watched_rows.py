@@ -1,8 +1,9 @@
 """The rows that a look at production gets: new ones, and those that it saw before their truth came."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import filterfalse
 from operator import attrgetter
 
@@ -58,8 +59,11 @@ class Said:
     @property
     def corrected(self) -> int:
         """Of how many rows a truth was changed that a look had counted."""
-        named = set(map(_name, self.fresh))
-        return sum(name in self.before and self.before[name] != self.now[name] for name in named)
+        named = set(map(_name, self.fresh)).intersection(self.before)
+        return sum(map(self._is_other, named))
+
+    def _is_other(self, name: feedback.Named) -> bool:
+        return self.before[name] != self.now[name]
 
 
 def tries(tables: Tables, application: Application) -> list[records.Task]:
@@ -69,12 +73,12 @@ def tries(tables: Tables, application: Application) -> list[records.Task]:
     """
     ids = tables.versions.column("id", dataset_id=application.dataset_id)
     tasks = tables.tasks.list(subject=ids, kind=TaskGroup.ADVISE, limit=None)
-    return [task for task in tasks if _looks_at(task, application.live_model_id)]
+    return list(filter(partial(_looks_at, application.live_model_id), tasks))
 
 
 def under_way(looks: Iterable[records.Task]) -> records.Task | None:
-    """Return the look that waits or runs; the next one has to go on from what it finds."""
-    return next((look for look in looks if look.state in TASKS_UNDER_WAY), None)
+    """Return what waits or runs of these that asks a monitor; the next goes on from what it finds."""
+    return next(filter(_is_under_way, looks), None)
 
 
 def window(looks: Iterable[records.Task]) -> Window:
@@ -112,17 +116,18 @@ def said(tables: Tables, application: Application, seen: Window) -> Said:
     not depend on that. Of very many new words the oldest come first.
     """
     words = tables.feedback.list(application_id=application.id, chosen=False, limit=None)
-    classes = feedback.classes_of(tables, application)
-    words = [word for word in words if feedback.is_answer(word.value["value"], classes)]
-    fresh = sorted((word for word in words if word.created > seen.told_until), key=_CREATED)
-    if not fresh:
-        return Said(_truths(words), _truths(words), seen.told_until)
-    until = fresh[:MOST_ROWS][-1].created
+    is_answer = partial(_is_answer, feedback.classes_of(tables, application))
+    usable = sorted(filter(is_answer, words), key=attrgetter("created", "id"))
+    times = list(map(_CREATED, usable))
+    begin = bisect_right(times, seen.told_until)
+    end = len(times)
+    if end - begin > MOST_ROWS:
+        end = bisect_right(times, times[begin + MOST_ROWS - 1])
     return Said(
-        now=_truths(word for word in words if word.created <= until),
-        before=_truths(word for word in words if word.created <= seen.told_until),
-        until=until,
-        fresh=[word for word in fresh if word.created <= until],
+        now=_truths(usable[:end]),
+        before=_truths(usable[:begin]),
+        until=max(seen.told_until, *times[begin:end][-1:], 0.0),
+        fresh=usable[begin:end],
     )
 
 
@@ -132,21 +137,20 @@ def late(tables: Tables, application: Application, seen: Window, told: Said) -> 
     Rows that were forgotten meanwhile are lost. A row whose truth was changed is not among them:
     the word that a look counted stays.
     """
-    if not told.fresh or not seen.rows_until:
-        return []
     found = of_either(
         tables.production_rows,
-        {"id": [row_id(word) for word in told.fresh if not word.key]},
-        {"key": [word.key for word in told.fresh if word.key]},
+        {"id": list(map(row_id, told.fresh))},
+        {"key": list(filter(None, map(attrgetter("key"), told.fresh)))},
         application_id=application.id,
         model_id=application.live_model_id,
     )
     rows = {}
     for row in found:
-        is_known = labelled_rows.truth_of(row, told.before) is not None
-        if row.created <= seen.rows_until and not is_known:
+        if row.created <= seen.rows_until:
             rows[row.id] = row
-    return sorted(rows.values(), key=attrgetter("created", "id"))
+    is_known = partial(labelled_rows.truth_of, truths=told.before)
+    unknown = filterfalse(lambda row: is_known(row) is not None, rows.values())
+    return sorted(unknown, key=attrgetter("created", "id"))
 
 
 def number_late(tables: Tables, application: Application, seen: Window, fewest: int = 1) -> int:
@@ -165,8 +169,7 @@ def by_look(
     rows: list[ProductionRow],
 ) -> dict[int, list[ProductionRow]]:
     """Return the rows that each look saw, by the monitor's number of it; 0 where that is gone."""
-    saw_rows = [look for look in filterfalse(_saw_nothing, looks) if _saw_rows(look)]
-    saw_rows.sort(key=_rows_until)
+    saw_rows = sorted(filter(_saw_rows, filterfalse(_saw_nothing, looks)), key=_rows_until)
     untils = list(map(_rows_until, saw_rows))
     by_task = grouped(rows, lambda row: saw_rows[bisect_left(untils, row.created)].id)
     numbers = _numbers(store, tables, application, set(by_task))
@@ -213,9 +216,18 @@ def _saw_nothing(look: records.Task) -> bool:
     return look.state in _SAW_NOTHING
 
 
-def _looks_at(task: records.Task, model_id: str) -> bool:
+def _is_under_way(task: records.Task) -> bool:
+    return task.state in TASKS_UNDER_WAY and tools.asks(task, TOOL)
+
+
+def _is_answer(classes: set[str | None], word: records.Feedback) -> bool:
+    return feedback.is_answer(word.value["value"], classes)
+
+
+def _looks_at(model_id: str, task: records.Task) -> bool:
     """Tell whether a task looks at what a model answered in production."""
     if not tools.asks(task, TOOL):
         return False
     told = Looked.from_json(task.payload)
-    return bool(told.newer_artefact or told.late_artefact) and told.model_id == model_id
+    files = told.newer_artefact + told.late_artefact
+    return files != "" and told.model_id == model_id

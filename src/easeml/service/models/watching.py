@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 
 from easeml.contract import reports as answers
@@ -36,8 +36,10 @@ _CREATED = attrgetter("created")
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a look gets: ``rows`` that are new, and those whose truth came ``late``, by the look that
-    saw them; ``seen``: the newest row and word among them. ``said``: what was true of rows.
+    """What a look gets.
+
+    ``rows``: that are new. ``late``: those whose truth came since, by the look that saw them.
+    ``seen``: the newest row and word among them. ``said``: what was true of rows.
     """
 
     rows: list[ProductionRow]
@@ -66,7 +68,7 @@ def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Tas
             where=application_id,
             remedy="Keep requests: easeml app log ID --share 1",
         )
-    late = [row for rows in found.late.values() for row in rows]
+    late = list(chain.from_iterable(found.late.values()))
     newer_kept = _kept_as_file(store, application, found.rows, found.said)
     late_kept = _kept_as_file(store, application, late, found.said)
     with store.write() as tx:
@@ -75,10 +77,10 @@ def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Tas
             artefact_references.keep(tx, caller.tenant_id, digest, size)
         version = tables.versions.get(application.version_id)
         others = requests.under_way(tables, tools.KIND, version.id)
-        asked = next((one for one in others if tools.asks(one, TOOL)), None)
-        asked = asked or watched_rows.under_way(watched_rows.tries(tables, application))
-        if asked is not None:
-            return task_views.show_all(tables, [asked])[0]
+        others += watched_rows.tries(tables, application)
+        under_way = watched_rows.under_way(others)
+        if under_way is not None:
+            return task_views.show_all(tables, [under_way])[0]
         question = tools.Question(
             TOOL,
             _PARAMETERS,
@@ -87,7 +89,7 @@ def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Tas
             newer_artefact=newer_kept[0],
             late=tools.Late(
                 late_kept[0],
-                {str(number): len(rows) for number, rows in found.late.items()},
+                dict(zip(map(str, found.late), map(len, found.late.values()), strict=True)),
                 found.said.corrected,
                 found.seen.rows_until,
                 found.seen.told_until,
