@@ -6,7 +6,7 @@ import pytest
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle import tool_conformance
-from easeml.lifecycle.held_out import Predicted, Unseen
+from easeml.lifecycle.held_out import LateRows, Predicted, Unseen
 from easeml.lifecycle.tool import tool_named
 
 NAMES = np.asarray(["down", "up"], dtype=object)
@@ -62,6 +62,30 @@ def test_the_monitor_goes_on_from_what_it_kept() -> None:
     assert number(second, "batch") == 2
     assert second.verdict == "alert"
     assert abs(number(second, "labelled") - 0.4) < 0.1
+
+
+def test_the_monitor_learns_from_answers_that_come_after_it_was_asked() -> None:
+    monitor = tool_named("monitor")
+    as_they_come = {"at_random": False}
+    worse = predicted(200, 3, model=0.6)
+    told = {**of_validation(), "newer": unlabelled(worse, [])}
+    first, kept = monitor.asked(told, as_they_come, None)
+    assert first.verdict != "alert"
+    said = worse.by["model"]
+    nothing = Predicted(
+        worse.inputs.iloc[:0],
+        worse.answers.iloc[:0],
+        {"model": Unseen(said.values[:0], said.chances[:0], NAMES)},
+    )
+    late = {**told, "newer": nothing, "late": LateRows(worse, np.ones(200, int))}
+    second, _ = monitor.asked(late, as_they_come, kept)
+    assert second.verdict == "alert"
+    assert [row[0] for row in second.tables[0].rows] == ["concept"]
+    assert (number(second, "batch"), number(second, "late"), number(second, "rows")) == (1, 200, 0)
+    assert any("rows without answer count as right" in one for one in second.assumes)
+    drawn, _ = monitor.asked({**late, "late": LateRows(worse)}, {}, kept)
+    assert drawn.verdict == "alert"
+    assert any("drawn at random" in one for one in drawn.assumes)
 
 
 def test_picking_asks_for_labels_until_it_is_sure() -> None:

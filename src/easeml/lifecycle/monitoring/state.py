@@ -197,12 +197,19 @@ def _cohorts(values: dict[str, Any] | None) -> CohortTest:
 
 
 def _cohort(values: dict[str, Any]) -> Cohort:
-    counts = {name: int(values[name]) for name in ("look", "rows", "right", "wrong")}
-    known = counts["right"] + counts["wrong"]
-    if min(counts.values()) < 0 or not 0 < counts["rows"] >= known:
+    look, rows, right, wrong = map(int, map(values.__getitem__, ("look", "rows", "right", "wrong")))
+    if min(look, right, wrong) < 0 or not 0 < rows >= right + wrong:
         raise InvalidInput("The monitor's numbers are damaged.")
-    shares = {name: _share(values[name]) for name in ("least", "drop")}
-    return Cohort(**counts, **shares, base=float(values["base"]), used=bool(values["used"]))
+    return Cohort(
+        look,
+        rows,
+        _share(values["base"]),
+        _share(values["least"]),
+        _share(values["drop"]),
+        right,
+        wrong,
+        used=bool(values["used"]),
+    )
 
 
 def _stake(value: Any) -> float:

@@ -5,6 +5,7 @@ for whom it was asked, so that an answer never comes in vain.
 """
 
 from operator import attrgetter
+from typing import Any
 
 from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.store import Tables
@@ -22,7 +23,7 @@ def bought(tables: Tables, application: Application, kind: WorkKind, now: float)
     Those that were asked for then and given, and those that were given then.
     """
     since = now - days_of(application) * _DAY
-    these = {"application_id": application.id, "kind": kind}
+    these: dict[str, Any] = {"application_id": application.id, "kind": kind}
     items = tables.work_items.list(**these, state=list(_ANSWERED), since=since, limit=None)
     words = tables.work_answers.list(**these, way=WorkWay.ANSWER, since=since, limit=None)
     given = list(map(attrgetter("item_id"), words))
