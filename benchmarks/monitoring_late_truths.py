@@ -322,14 +322,15 @@ def main() -> None:
     print(machine_line("scikit-learn"))
     live = partial(one_life, rows=options.rows, delays=options.delays)
     lives = []
-    for seed in range(options.lives):
+    for seed in range(max(options.lives, options.changed)):
+        calm = ["nothing", "inputs"] if seed < options.lives else []
         changes = ["sudden", "slow"] if seed < options.changed else []
-        lives.append((seed, ["nothing", "inputs", *changes]))
+        lives.append((seed, [*calm, *changes]))
     lines = []
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
         for number, found in enumerate(pool.map(live, lives), 1):
             lines += found
-            print(f"{number} of {options.lives} lives", end="\r", flush=True)
+            print(f"{number} of {len(lives)} lives", end="\r", flush=True)
     raw = pd.DataFrame(lines)
     raw["delay"] = pd.Categorical(raw["delay"], options.delays)
     by = ["event", "delay"]
@@ -352,6 +353,8 @@ def main() -> None:
     )
     found = found.round(3).reset_index()
     for name, table in (("false_alarms", false), ("found", found)):
+        if table.empty:
+            continue
         print(table.to_string(index=False))
         table.to_csv(options.out / f"{name}.csv", index=False, quoting=csv.QUOTE_MINIMAL)
 

@@ -151,3 +151,13 @@ def test_an_alarm_ends_when_newer_truths_are_right_again():
         if look == 2:
             assert test.p_value <= LEVEL
     assert test.p_value > LEVEL
+
+
+def test_truths_of_earlier_rows_let_no_newer_ones_be_ok(fitted: Monitor):
+    same = world(600, 2)
+    _, after = ask(fitted, as_they_come(same))
+    changed = world(300, 3, flipped=0.35)  # of which nothing is known yet
+    batch = replace(as_they_come(changed), late=late(same, np.arange(600), 1))
+    report, _ = ask(after, batch)
+    assert report.status == "inputs as before"
+    assert "concept unknown since 300 rows" in report.advice

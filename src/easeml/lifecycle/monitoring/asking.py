@@ -135,7 +135,8 @@ def _matured(monitor: Monitor) -> tuple[Told | None, Monitor]:
         lag = monitor.batches - cohort.look
         doubt = sqrt(error**2 + lag * offset.step**2 + (1 - cohort.answered) ** 2 / 4)
         offset = offset.update(cohort.quality - cohort.base, doubt)
-        told = Told(cohort.quality, error, len(right))
+        if lag == 0:  # truths of earlier rows do not tell what is right today
+            told = Told(cohort.quality, error, len(right))
         answered = cohort.answered
     used = monitor.cohorts.used()
     return told, replace(

@@ -12,8 +12,6 @@ from easeml.lifecycle.monitoring.sequential import LARGEST, bet_on
 
 MOST = 400
 """Cohorts that still wait for truths: a year of daily looks."""
-HALF = 0.5
-"""Share of a cohort's rows with a truth, from which on it says more than the cohorts before it."""
 MATURE = 0.9
 """Share of a cohort's rows with a truth, from which on it hardly matters whose are missing."""
 
@@ -113,10 +111,10 @@ class CohortTest:
     def evidence(self) -> float:
         """How many times what was staked has been won; an e-value.
 
-        By the look at which most is won, of those since the last one at least half of whose truths
+        By the look at which most is won, of those since the last one nearly all of whose truths
         came: what has become right again is no longer in question.
         """
-        first = self._newest(HALF) or 0
+        first = self._newest(MATURE) or 0
         stake, aside = self.stake, self.aside
         most = 0.0
         for place, cohort in enumerate(self.cohorts):
@@ -155,7 +153,7 @@ class CohortTest:
         """
         if not self.has_truths:
             return 1.0, 1.0
-        place = self._newest(HALF)
+        place = self._newest(MATURE)
         cohort = self.cohorts[place if place is not None else self._newest(0.0) or 0]
         right = 1 - cohort.wrong / cohort.rows
         moved = (right * cohort.rows + 2) / (cohort.rows + 4)
