@@ -105,7 +105,7 @@ class CohortTest:
     @property
     def has_truths(self) -> bool:
         """Has the truth of any row come?"""
-        return any(cohort.right or cohort.wrong for cohort in self.cohorts)
+        return any(cohort.answered for cohort in self.cohorts)
 
     @property
     def evidence(self) -> float:
@@ -142,7 +142,7 @@ class CohortTest:
     def used(self) -> CohortTest:
         """Return the test after an estimate has learned from what matured."""
         ready = self.matured
-        cohorts = (replace(one, used=one.used or one in ready) for one in self.cohorts)
+        cohorts = (replace(one, used=one.used | (one in ready)) for one in self.cohorts)
         return replace(self, cohorts=tuple(cohorts))
 
     @property
@@ -151,10 +151,12 @@ class CohortTest:
 
         With the upper end of its 95 % interval (Agresti and Coull, 1998). (1, 1) without truths.
         """
-        if not self.has_truths:
-            return 1.0, 1.0
         place = self._newest(MATURE)
-        cohort = self.cohorts[place if place is not None else self._newest(0.0) or 0]
+        if place is None:
+            place = self._newest(0.0)
+        if place is None:
+            return 1.0, 1.0
+        cohort = self.cohorts[place]
         right = 1 - cohort.wrong / cohort.rows
         moved = (right * cohort.rows + 2) / (cohort.rows + 4)
         return right, moved + 2 * sqrt(moved * (1 - moved) / (cohort.rows + 4))
