@@ -155,7 +155,7 @@ class MonitorReport(Result):
     @property
     def _ask(self) -> str:
         return (
-            f"Label rows drawn at random (choose): about {self.needed} show a fall of "
+            f"The right answers of about {self.needed} rows, drawn at random, would show a fall of "
             f"{self.shown:g}."
         )
 
