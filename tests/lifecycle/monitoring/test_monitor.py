@@ -135,7 +135,7 @@ def test_rows_unlike_any_reference_cannot_be_judged(state):
     assert report.status == "cannot tell"
     assert report.reasons
     assert report.low <= new.quality <= report.high
-    assert "Label rows drawn at random" in report.advice
+    assert "rows, drawn at random, would show a fall" in report.advice
 
 
 def test_a_new_concept_needs_labels(state):
