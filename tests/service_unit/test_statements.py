@@ -67,7 +67,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: application_view.leaderboard(s, c, _first(s, c, "applications")),
     ),
     "page of what it served": (
-        55,  # with what production showed of it, what is kept of it, roll-outs, and bought labels
+        58,  # with what production showed of it, what is kept of it, roll-outs, and bought labels
         lambda s, c: application_view.history(s, c, _first(s, c, "applications")),
     ),
     "page of a task": (

@@ -304,7 +304,7 @@ def of_skill(
     least 0. ``skill``: of two means of these.
     """
     counts = counts_of(weights, len(losses))
-    ratio = _ratio(losses @ counts, of_constant @ counts)
+    ratio = _ratio(float(losses @ counts), float(of_constant @ counts))
     excess = losses - ratio * of_constant  # above 0: the row lowers the skill
     worst, best = excess.argmax(), excess.argmin()
     of_one = float((counts**2).sum() / counts.sum())

@@ -166,8 +166,9 @@ def _measure(
     triples = []
     for place, value in enumerate(found):
         triples.append((value, min(value, float(low[place])), max(value, float(high[place]))))
+    old, new, gain = triples
     share = float(changed.mean())
-    return _Measured(*triples, (share, *wilson_interval(share, len(changed))))
+    return _Measured(old, new, gain, (share, *wilson_interval(share, len(changed))))
 
 
 def _verdict(measured: _Measured) -> str:

@@ -9,7 +9,7 @@ from easeml.contract import applications as contract
 from easeml.contract.jobs import Job
 from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.reports import Report
-from easeml.contract.states import VersionState, WorkState
+from easeml.contract.states import TAUGHT, VersionState, WorkState
 from easeml.data import ALL_ROLES
 from easeml.errors import EasemlError
 from easeml.lifecycle import journey
@@ -199,12 +199,15 @@ def _searched(job: Job) -> Searched:
 
 def _work(tables: Tables, application: Application) -> tuple[dict[str, WorkLeft], int]:
     """Return what waits for people, by kind, and how many answers a version could be made of."""
-    waiting = Counter(
-        tables.work_items.column("kind", application_id=application.id, state=WorkState.OPEN)
-    )
+    states = (WorkState.OPEN, WorkState.ANSWERED)
+    items = tables.work_items.pick("kind", "state", application_id=application.id, state=states)
+    counts = Counter(items)
     times = queue.seconds_of_kinds(tables, application)
-    left = {kind: WorkLeft(count, times[kind]) for kind, count in waiting.items()}
-    return left, len(queue.answered_items(tables, application))
+    left = {}
+    for (kind, state), count in counts.items():
+        if state == WorkState.OPEN:
+            left[kind] = WorkLeft(count, times[kind])
+    return left, sum(counts[kind, WorkState.ANSWERED] for kind in TAUGHT)
 
 
 def _verdict(report: Report | None) -> str:
