@@ -74,3 +74,17 @@ def test_remaining_counts_runs_under_way_and_ends_at_zero():
     assert remaining(state, "job") == (0.0, 0.0)
     with pytest.raises(NotFound):
         remaining(state, "other")
+
+
+@pytest.mark.parametrize("results", [8, 20, 40])
+def test_little_remains_of_qualities_that_pile_up_below_an_end(results: int):
+    """A normal belief alone tells 2, 9 and 27 times what comes."""
+    told, came = [], []
+    for seed in range(20):
+        qualities = np.random.default_rng(seed).uniform(0.5, 0.9, 60)
+        state = state_of(Prior(np.full(60, 0.7), 0.4**2 / 12 * np.eye(60), 1e-4))
+        for arm in range(results):
+            state = observed(state, Observation("job", arm, qualities[arm], 1.0))
+        told.append(remaining(state, "job").expected)
+        came.append(max(qualities) - max(qualities[:results]))
+    assert 0.5 < np.mean(told) / np.mean(came) < 3

@@ -1,7 +1,7 @@
 """The search of all tenants as one scheduling problem: values in, values out."""
 
 from easeml.search.arms import Arm
-from easeml.search.convergence import Remaining, remaining, settled
+from easeml.search.convergence import Remaining, is_little_left, remaining, settled
 from easeml.search.costs import (
     CostBelief,
     CostModel,
@@ -77,6 +77,7 @@ __all__ = [
     "expected_improvement",
     "hinted_cost",
     "installed_policies",
+    "is_little_left",
     "knows_enough",
     "learn_costs",
     "learned",

@@ -7,6 +7,7 @@ import numpy as np
 
 from easeml.search.feasible import UNLIKELY
 from easeml.search.improvement import BEST_POSSIBLE
+from easeml.search.jobs import share_of_all
 from easeml.search.state import SearchState, set_resting
 
 _DRAWS = 256
@@ -28,8 +29,9 @@ def remaining(state: SearchState, job: str) -> Remaining:
 
     E[max over arms of min(A, 1) - best]+ by quasi-random draws (scrambled Sobol points, fixed seed)
     from the joint posterior of the arms with the highest expected improvement; arms under way
-    count, and those that are unlikely to keep the rules of the job do not. Without any quality yet,
-    best is 0. Raises ``NotFound`` for an unknown job.
+    count, and those that are unlikely to keep the rules of the job do not. Of that the share is
+    told that comes true (``SearchJob.share_of_all``). Without any quality yet, best is 0. Raises
+    ``NotFound`` for an unknown job.
     """
     found = state.job(job)
     left = found.untried
@@ -48,20 +50,32 @@ def remaining(state: SearchState, job: str) -> Remaining:
         gains = np.maximum(np.minimum(reached, BEST_POSSIBLE) - best, 0.0)
         expected += weight * float(gains.mean())
         squares += weight * float((gains * gains).mean())
-    return Remaining(expected, float(np.sqrt(max(squares - expected * expected, 0.0))))
+    error = float(np.sqrt(max(squares - expected * expected, 0.0)))
+    return Remaining(found.share_of_all * expected, found.share_of_all * error)
+
+
+def is_little_left(expected: float, results: int, tolerance: float) -> bool:
+    """Tell whether a search may rest that expects so much (``remaining``) after so many results.
+
+    It may where the belief alone hopes for ``tolerance`` at most. That hopes for more than comes in
+    the mean, but of some tables most comes late: such a search would rest too early by the mean.
+    """
+    return expected <= tolerance * share_of_all(results)
 
 
 def settled(state: SearchState, job: str, tolerance: float) -> SearchState:
-    """Return the state in which ``job`` rests, if little improvement remains for it.
+    """Return the state in which ``job`` rests, if little improvement is left for it.
 
-    Where more than ``tolerance`` remains, the state stays as it is.
+    Where more is left than ``tolerance`` allows (``is_little_left``), the state stays as it is.
 
     A job without any result does not rest while an arm is left. New arms, new data and a raised
     budget wake it at once (``add_arms``, ``renew_job``, ``set_budget``); it rests again when this
     is asked after the next result. Raises ``NotFound`` for an unknown job.
     """
     found = state.job(job)
-    rests = found.best is not None and remaining(state, job).expected <= tolerance
+    expected = remaining(state, job).expected
+    is_over = is_little_left(expected, len(found.finished), tolerance)
+    rests = found.best is not None and is_over
     return set_resting(state, job, rests)
 
 

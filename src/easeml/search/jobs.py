@@ -179,12 +179,22 @@ class SearchJob:
         they come true in the mean, and then a share of them that falls with the square of the
         results (decision 0137).
         """
-        found = self.improvement * _share_that_comes_true(np.array(len(self.finished)))
+        found = self.improvement * (self.share_of_all * self.share_of_all)
         groups = self.posterior.prior.groups
         if groups is None:
             return found
         results = np.bincount(groups[list(self.finished)], minlength=groups.max() + 1)
-        return found * _share_that_comes_true(results)[groups]
+        return found * (_share_that_comes_true(results) ** 2)[groups]
+
+    @property
+    def share_of_all(self) -> float:
+        """Which share comes true of what all untried arms together are believed to add.
+
+        Of qualities that lie evenly below an end the highest of n is on average one (n + 1)th of
+        their range away from it: what is left falls with the results, where the gain of the next
+        one falls with their square (see ``gains``).
+        """
+        return share_of_all(len(self.finished))
 
     @property
     def reached(self) -> float:
@@ -248,6 +258,11 @@ class SearchJob:
         return np.flatnonzero(free)
 
 
+def share_of_all(results: int) -> float:
+    """Return ``SearchJob.share_of_all`` after so many results."""
+    return float(_share_that_comes_true(np.array(results)))
+
+
 def _share_that_comes_true(results: np.ndarray) -> np.ndarray:
-    """Return the share of expected improvements that comes true after so many ``results``."""
-    return np.minimum(1.0, (_BELIEVED / (results + 1)) ** 2)
+    """Return the share of what is believed to be left that is, after so many ``results``."""
+    return np.minimum(1.0, _BELIEVED / (results + 1))

@@ -14,6 +14,7 @@ from easeml.contract.states import (
     TaskGroup,
     TaskState,
 )
+from easeml.search import is_little_left
 from easeml.search.ending import FEWEST, Outlook, Run, Span, remaining_time
 from easeml.service.access.caller import Caller
 from easeml.service.search import jobs, summaries
@@ -158,20 +159,21 @@ def _others(tx: Transaction) -> list[records.Job]:
 
 def _needed_before(tx: Transaction, others: Sequence[records.Job], done: int) -> list[int]:
     """Return how many runs other searches needed from here until they rested by themselves."""
-    by_itself = [one.id for one in others if _rests_by_itself(one)]
-    if not by_itself:
+    resting = {one.id: one for one in others if one.state == JobState.RESTING}
+    if not resting:
         return []
     runs = tx.unscoped().tasks.count_by(
-        "job_id", job_id=by_itself, kind=TaskGroup.TRAIN, state=FINISHED_TASKS
+        "job_id", job_id=list(resting), kind=TaskGroup.TRAIN, state=FINISHED_TASKS
     )
-    return [count - done for count in runs.values() if count > done]
+    by_itself = [count for id, count in runs.items() if _rests_by_itself(resting[id], count)]
+    return [count - done for count in by_itself if count > done]
 
 
-def _rests_by_itself(job: records.Job) -> bool:
-    """Tell whether a search rests because little is left to gain."""
-    if job.state != JobState.RESTING or job.expected_improvement is None:
+def _rests_by_itself(job: records.Job, runs: int) -> bool:
+    """Tell whether a search rests after so many runs because little is left to gain."""
+    if job.expected_improvement is None:
         return False
-    return job.expected_improvement <= job.tolerance
+    return is_little_left(job.expected_improvement, runs, job.tolerance)
 
 
 def _share(tx: Transaction, others: Sequence[records.Job]) -> float:

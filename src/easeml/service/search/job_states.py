@@ -11,7 +11,7 @@ from easeml.contract.states import (
     VersionState,
 )
 from easeml.modules import Registry
-from easeml.search import CostBelief, SearchState, remaining
+from easeml.search import CostBelief, SearchState, is_little_left, remaining
 from easeml.service.knowledge import knowledge_base
 from easeml.service.search import histories, jobs, kept_results, model_limits, suggesting
 from easeml.service.search.candidates import best_before, make_candidates
@@ -47,8 +47,8 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
 
     It rests when it is done, and wakes when it is not.
 
-    A job rests when the improvement still expected is at most its tolerance (what is under way may
-    finish, and may wake it), and when nothing is under way, no optimizer is being asked, and every
+    A job rests when little is left to gain, by its tolerance (what is under way may finish, and may
+    wake it), and when nothing is under way, no optimizer is being asked, and every
     candidate was tried or its limits are used up.
     """
     job = tx.unscoped().jobs.get(job_id)
@@ -127,21 +127,26 @@ def _tasks_that_break_rules(tables: Tables, job: Job) -> set[str]:
 
 
 def _is_done(tx: Transaction, job: Job) -> bool:
-    if _has_converged(job):
-        return True
     tables = tx.scoped(job.tenant_id)
+    if _has_converged(tables, job):
+        return True
     if tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY):
         return False
     if not within_limits(tx, job):
         return True
     if suggesting.is_under_way(tx, job):
         return False  # it may bring more candidates
-    tried = tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS)
-    return tried >= tables.candidates.count(job_id=job.id)
+    return _tried(tables, job) >= tables.candidates.count(job_id=job.id)
 
 
-def _has_converged(job: Job) -> bool:
+def _tried(tables: Tables, job: Job) -> int:
+    return tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS)
+
+
+def _has_converged(tables: Tables, job: Job) -> bool:
     """Whether a job has a result, and so little is expected of more that it may rest."""
     if job.best_quality is None or job.expected_improvement is None:
         return False
-    return job.expected_improvement <= job.tolerance
+    if job.expected_improvement > job.tolerance:
+        return False
+    return is_little_left(job.expected_improvement, _tried(tables, job), job.tolerance)
