@@ -1,5 +1,6 @@
 """The log of a SQLite database (``-wal``, and its index ``-shm``) is removed under a running service."""
 
+import errno
 import multiprocessing
 import os
 import shutil
@@ -170,6 +171,20 @@ def test_the_log_of_another_database_in_its_place_is_not_used(
     log.unlink()  # as the error says
     add(store, "after")
     assert names_after_a_crash(home, tmp_path / "crashed") == names(store) == {"before", "after"}
+
+
+def test_a_process_that_ends_while_open_files_are_looked_at_matters_to_nobody(
+    store: Store, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = Path.stat
+
+    def of_the_living(path: Path, **how: bool) -> os.stat_result:
+        if str(path).startswith("/proc/") and path.name == "fd":
+            raise ProcessLookupError(errno.ESRCH, "No such process", str(path))
+        return plain(path, **how)
+
+    monkeypatch.setattr(Path, "stat", of_the_living)
+    assert names_after_a_crash(home, tmp_path / "crashed") == {"before"}
 
 
 def test_nothing_is_acknowledged_behind_the_gap_of_a_log_that_was_cut_off(

@@ -165,9 +165,9 @@ def _is_used(file: os.stat_result) -> bool:
 
 
 def _open_files() -> Iterator[Path]:
-    for folder in Path("/proc").glob("[0-9]*/fd"):
+    for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or is of another user
-            yield from folder.iterdir()
+            yield from (process / "fd").iterdir()
 
 
 def _removed() -> DatabaseAway:

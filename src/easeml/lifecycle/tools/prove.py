@@ -144,7 +144,8 @@ def _answer(trials: list[Trial], newer: Predicted, config: Config) -> ToolAnswer
     wanted = _still_wanted(ranked, proven)
     used = max(map(attrgetter("labels_used"), trials), default=0)
     tables = [_standings([*proven, *others], newer)]
-    sure = f"at {config.reliability:.0%} reliability, by {used:,} labels"
+    by_labels = f"{used:,} labels" if len(trials) == 1 else f"at most {used:,} labels each"
+    sure = f"at {config.reliability:.0%} reliability, by {by_labels}"
     if wanted:
         verdict = MORE
         advice = f"Not settled yet. Label the {len(wanted)} rows listed."
