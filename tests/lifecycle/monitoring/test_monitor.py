@@ -226,6 +226,20 @@ def test_hostile_state_is_refused(state):
             load(out.getvalue())
 
 
+@pytest.mark.parametrize("is_sample", [True, False])
+def test_rows_whose_truths_are_all_there_are_judged_by_them_however_unlike_they_are(
+    state, is_sample: bool
+):
+    new = world(400, 4, shift=7.0)
+    query = at_random(np.arange(400), 400)
+    batch = replace(new.labelled(query), at_random=is_sample)
+    report, _ = ask(load(state), batch)
+    assert report.status != "cannot tell"
+    assert report.score == pytest.approx(new.quality, abs=0.01)
+    assert report.low <= new.quality <= report.high
+    assert report.high - report.low < 0.12
+
+
 def test_results_show_themselves(state):
     report, _ = ask(load(state), world(200, 6).batch())
     assert list(report.to_frame()["status"]) == [report.status]

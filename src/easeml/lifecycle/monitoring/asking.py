@@ -136,7 +136,7 @@ def _matured(monitor: Monitor) -> tuple[Told | None, Monitor]:
         doubt = sqrt(error**2 + lag * offset.step**2 + (1 - cohort.answered) ** 2 / 4)
         offset = offset.update(cohort.quality - cohort.base, doubt)
         if lag == 0:  # truths of earlier rows do not tell what is right today
-            told = Told(cohort.quality, error, len(right))
+            told = Told(cohort.quality, error, len(right), (1 - cohort.answered) / 2)
         answered = cohort.answered
     used = monitor.cohorts.used()
     return told, replace(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from easeml.figures import Figure
 
+PLAINLY = 2.0  # times; by less the estimate that also knows the rows is nearer than it promises
 CAUSES = {"covariate": "inputs", "prior": "predictions", "concept": "what is right (concept drift)"}
 ASSUMPTION = (
     "the same inputs still mean the same, or answers only come in other shares, which only labels "
@@ -70,11 +71,21 @@ class Blind:
 
 @dataclass(frozen=True)
 class Told:
-    """What ``labels`` that were queried alone say of a batch's quality, and its standard error."""
+    """What ``labels`` alone say of a batch's quality, and its standard error.
+
+    ``hidden``: how far off it may be because of rows whose truth has not come.
+    """
 
     quality: float
     error: float
     labels: int
+    hidden: float = 0.0
+
+    def half_width(self, level: float) -> float:
+        """Return half the width of the interval of the quality."""
+        from scipy.stats import norm
+
+        return float(norm.ppf(0.5 + level / 2)) * self.error + self.hidden
 
 
 @dataclass(frozen=True)
@@ -202,13 +213,15 @@ def decide(
     """Join estimates, labels and tests to one score, its interval, and a status.
 
     The interval adds chance (of batch, reference and weights), what back-testing could not explain
-    (or what labels left open), and doubt for a shift greater than all that was tried. Before any
-    labels it also has what the quality is if only the shares of the classes have changed. An alert
-    does not rest on whose truth came: it holds if all other rows are right, and "ok" if all are
-    wrong.
+    (or what labels left open), and doubt for a shift greater than all that was tried. Where labels
+    of these very rows alone tell twice as closely, they alone tell. Before any labels it also has
+    what the quality is if only the shares of the classes have changed. An alert does not rest on
+    whose truth came: it holds if all other rows are right, and "ok" if all are wrong.
     """
     score = min(1.0, max(0.0, blind.base + offset.mean))
     half = _half_width(blind, offset, trust, rules.level)
+    if told is not None and told.half_width(rules.level) < half / PLAINLY:
+        score, half = told.quality, told.half_width(rules.level)
     low, high = max(0.0, score - half), min(1.0, score + half)
     if blind.by_shares is not None and not offset.labelled:
         low, high = min(low, blind.by_shares[0]), max(high, blind.by_shares[1])
