@@ -118,6 +118,13 @@ def test_tools_of_models_on_files(table: Path, tmp_path: Path) -> None:
     names = {"wide": "thin", "thin": "wide"}
     told = [line.rpartition(",") for line in lines[1:]]
     swapped.write_text("\n".join([lines[0], *(f"{one},{names[kind]}" for one, _, kind in told)]))
+    watched = run(tool_named("monitor"), *words, "--late", str(swapped))
+    tests = json.loads(watched.stdout)["tables"][0]["rows"]
+    alarms = {kind: alarm for kind, _, _, alarm, _ in tests}
+    assert alarms["concept"] == "yes"  # by rows that it saw before their truth came
+    without = run(tool_named("monitor"), *words, "--late", str(newer))
+    assert isinstance(without.exception, InvalidInput)
+
     words = [str(table), "--model", good, "--train", str(table), "--newer", str(swapped), "--json"]
     debugged = run(tool_named("debug"), *words)
     assert debugged.exit_code == 1, debugged.exception
