@@ -218,10 +218,7 @@ def decide(
     what the quality is if only the shares of the classes have changed. An alert does not rest on
     whose truth came: it holds if all other rows are right, and "ok" if all are wrong.
     """
-    score = min(1.0, max(0.0, blind.base + offset.mean))
-    half = _half_width(blind, offset, trust, rules.level)
-    if told is not None and told.half_width(rules.level) < half / PLAINLY:
-        score, half = told.quality, told.half_width(rules.level)
+    score, half = _estimated(blind, offset, trust, told, rules.level)
     low, high = max(0.0, score - half), min(1.0, score + half)
     if blind.by_shares is not None and not offset.labelled:
         low, high = min(low, blind.by_shares[0]), max(high, blind.by_shares[1])
@@ -262,6 +259,20 @@ def decide(
         assumes=None if offset.labelled and told is not None else ASSUMPTION,
         told=0 if told is None else told.labels,
     )
+
+
+def _estimated(
+    blind: Blind, offset: Offset, trust: Trust, told: Told | None, level: float
+) -> tuple[float, float]:
+    """Return the estimated quality, and half the width of its interval."""
+    score = min(1.0, max(0.0, blind.base + offset.mean))
+    half = _half_width(blind, offset, trust, level)
+    if told is None:
+        return score, half
+    by_labels = told.half_width(level)
+    if by_labels >= half / PLAINLY:
+        return score, half
+    return told.quality, by_labels
 
 
 def _shows_concept(test: DriftTest) -> bool:
