@@ -66,12 +66,19 @@ def declared(service: EasemlProcess, folder: Path, rows: int) -> str:
     service.stop_searches()
     service.command("app", "goal", application, GOAL)
     with Client(service.url, service.key) as client:
-        client.next_work(application)
-        wait_for_items(client, application)
+        wait_for_first_item(client, application)
         version = client.application(application).version_id
     while STUDY not in cpu_of_tasks(service, version):
         time.sleep(LOOK_EVERY)
     return application
+
+
+def wait_for_first_item(client: Client, application: str) -> None:
+    """Have work looked for, once the data is prepared, and wait until there is some."""
+    turn = client.next_work(application)
+    while turn.item is None:
+        client.wait_task(turn.task_id)
+        turn = client.next_work(application)
 
 
 def wait_for_items(client: Client, application: str) -> None:

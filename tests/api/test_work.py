@@ -99,6 +99,22 @@ def test_rows_without_an_answer_are_asked_and_become_train_rows(
     assert rest["seconds"] == pytest.approx((5 * 10.0 + 20 * 4.0) / 25)  # learned from people
 
 
+def test_who_asks_while_the_data_is_prepared_is_told_what_to_wait_for(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    dataset = upload(client, store, ann, tmp_path, partly_labelled())
+    wish = {"dataset_id": dataset["id"], "target": "kind"}
+    made = client.post(APPLICATIONS, json=wish, headers=ann.headers).json()["id"]
+    early = take(client, ann, made)
+    assert early["item"] is None
+    prepared = work_off(store, tmp_path)
+    assert [task.id for task in prepared] == [early["task_id"]]
+    later = take(client, ann, made)
+    assert later["task_id"] not in ("", early["task_id"])
+    work_off(store, tmp_path)
+    assert take(client, ann, made)["item"]["kind"] == "label"
+
+
 def test_two_people_never_have_the_same_item(
     store: Store, ann, application: str, client: TestClient
 ) -> None:

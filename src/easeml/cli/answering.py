@@ -42,20 +42,24 @@ def take_next(
 ) -> None:
     """Take the item whose answer tells most for your time; it is kept for you for ten minutes."""
     with Client() as client:
-        found = client.next_work(application_id)
-        if found.item is None and found.task_id:
-            found = _after_looking(client, found, timeout)
+        found = _next_after_looking(client, application_id, timeout)
     print_found(found, _print_turn, as_json=as_json)
 
 
-def _after_looking(client: Client, found: WorkTurn, timeout: float | None) -> WorkTurn:
-    """Return the turn after the task that looks for items; a labeller may not follow that task."""
-    try:
-        client.wait_task(found.task_id, timeout=timeout)
-    except (NotAllowed, NotFound):
-        notes().print("Items are being looked for. Ask again in a while.")
-        return found
-    return client.next_work(found.application_id)
+def _next_after_looking(client: Client, application_id: str, timeout: float) -> WorkTurn:
+    """Return the turn after the tasks that prepare data and look for items.
+
+    A labeller may not follow those tasks.
+    """
+    found = client.next_work(application_id)
+    while found.item is None and found.task_id:
+        try:
+            client.wait_task(found.task_id, timeout=timeout)
+        except (NotAllowed, NotFound):
+            notes().print("Items are being looked for. Ask again in a while.")
+            return found
+        found = client.next_work(application_id)
+    return found
 
 
 @work.command("list")

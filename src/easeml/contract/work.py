@@ -108,12 +108,12 @@ class WorkTurn(Answer):
     """The item that a person has now; null where there is none for them.
 
     ``open``: items that wait, in all. ``answers``: given, and in no version yet. ``task_id``: of the
-    task that looks for items; empty where none does. ``last_id``: the item that they answered last,
-    which can be undone; empty for none. ``promise`` and ``says``: as in the queue. ``seconds_left``: that the
-    open items should take. ``seconds_given``: that all answers so far took. ``brought``: by the
-    newest batch; null before the first. ``making``: the version that is being made of answers.
-    ``disputed``: items on which people differ, and that wait
-    for an owner's word.
+    task that looks for items, or prepares the data in which it will: ask again after it; empty
+    where none does. ``last_id``: the item that they answered last, which can be undone; empty for
+    none. ``promise`` and ``says``: as in the queue. ``seconds_left``: that the open items should
+    take. ``seconds_given``: that all answers so far took. ``brought``: by the newest batch; null
+    before the first. ``making``: the version that is being made of answers. ``disputed``: items on
+    which people differ, and that wait for an owner's word.
     """
 
     application_id: str

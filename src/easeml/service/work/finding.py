@@ -6,7 +6,14 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from easeml.contract.states import TAUGHT, VersionState, WorkKind, WorkState
+from easeml.contract.states import (
+    TASKS_UNDER_WAY,
+    TAUGHT,
+    TaskGroup,
+    VersionState,
+    WorkKind,
+    WorkState,
+)
 from easeml.ids import new_id
 from easeml.lifecycle.questions import CODE
 from easeml.service.advice import suspicious_rows
@@ -73,15 +80,18 @@ _PROPOSED: TypeAdapter[list[Proposed]] = TypeAdapter(list[Proposed])
 def request(tx: Transaction, application: Application) -> Task | None:
     """Write the task that looks for items, or return the one under way.
 
-    None where the data is not ready, or was looked at just so already.
+    While the data is being prepared, that is the task that prepares it: ask again after it. None
+    where the data could not be prepared, or was looked at just so already.
     """
     tables = tx.scoped(application.tenant_id)
     found = under_way(tables, application)
     if found is not None:
         return found
     version = tables.versions.get(application.version_id)
+    if version.state != VersionState.READY:
+        return _preparing(tables, version.id)
     told = _told(tables, application)
-    if version.state != VersionState.READY or _was_asked(tables, version.id, told):
+    if _was_asked(tables, version.id, told):
         return None
     return requests.request(tx, application.tenant_id, KIND, version.id, **told)
 
@@ -101,6 +111,14 @@ def under_way(tables: Tables, application: Application) -> Task | None:
         if Told.from_json(task.payload).application_id == application.id:
             return task
     return None
+
+
+def _preparing(tables: Tables, version_id: str) -> Task | None:
+    """Return the task that prepares a version; None where none does."""
+    ingesting = tables.tasks.list(
+        kind=TaskGroup.INGEST, subject=version_id, state=TASKS_UNDER_WAY, limit=1
+    )
+    return ingesting[0] if ingesting else None
 
 
 def go_on(tx: Transaction, application: Application) -> None:
