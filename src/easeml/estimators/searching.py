@@ -127,7 +127,8 @@ class Search:
         self._firsts = len(self._arms)
         for module in modules.values():
             wanted = list(map(attrgetter("config"), self._tried_of(module.name)))
-            configs = spaces.suggest(module.space, _CONFIGURATIONS, seed=0)
+            space = module.space_on(*self._size())
+            configs = spaces.suggest(space, _CONFIGURATIONS, seed=0)
             self._add(module, [config for config in configs if config not in wanted])
         if not self._arms:
             raise ValueError(self._why_none())
@@ -168,8 +169,7 @@ class Search:
         return added
 
     def _work(self, module: Module, config: Mapping[str, Any]) -> Work:
-        columns = self._problem.table.frame.shape[1] - 1
-        rows = len(self._problem.splits[0][0])
+        rows, columns = self._size()
         return Work(
             module.name,
             rows,
@@ -180,12 +180,18 @@ class Search:
             classes=self._classes,
         )
 
+    def _size(self) -> tuple[int, int]:
+        """Return how many rows a model is trained on, and how many columns they have."""
+        columns = self._problem.table.frame.shape[1] - 1
+        return len(self._problem.splits[0][0]), columns
+
     def _propose(self) -> None:
         """Add configurations of the most promising models of which few are untried."""
         added: list[Arm] = []
         for name in models_to_extend(self._state.job(_JOB), self._can_vary):
             module = self._registry.get(name)
-            configs = optimizer_named().propose(module.space, self._tried_of(name), _EACH, seed=0)
+            space = module.space_on(*self._size())
+            configs = optimizer_named().propose(space, self._tried_of(name), _EACH, seed=0)
             added += self._add(module, configs)
         if added:
             self._state = add_arms(self._state, _JOB, added, default_prior(self._arms))

@@ -15,7 +15,8 @@ from .prototype import description as prototype
 KINDS = ("model", "transform", "objective", "optimizer")
 _TYPES: dict[str, type] = {
     "name": str, "kind": str, "version": str, "contract": object, "title": str, "about": str, "reference": str,
-    "transforms": list, "rank": int, "runtime": dict, "resources": dict, "cost": dict, "space": dict, "accepts": str,
+    "transforms": list, "rank": int, "runtime": dict, "resources": dict, "cost": dict, "space": dict, "wide": dict,
+    "accepts": str,
     "schema_in": object, "schema_out": object, "replaces": list, "files": dict,
     "measure": dict, "takes": list, "sought": bool, "monotonic": bool, "weights": bool,
     "image": dict, "environment": dict,

@@ -43,7 +43,8 @@ class Module:
     told, for which it is a family (``families``). ``sought``: a search may go by it; of others more
     is not better. ``monotonic``: a model that can be held to rise or fall with a feature
     (``contract.Data``). ``weights``: a model that learns from weights of rows, or an objective that
-    counts rows by them (``contract.Context``). ``contract``:
+    counts rows by them (``contract.Context``). ``wide``: what narrows the space on a table of more
+    columns than rows (``spaces.narrow``). ``contract``:
     the version that it is written for, or one of ``prototype.description.CONTRACTS``.
     """
 
@@ -75,6 +76,7 @@ class Module:
     image: str = ""
     environment: str = ""
     gpu: bool = False
+    wide: Mapping[str, Any] = field(default_factory=dict)
     contract: str = str(CONTRACT_VERSION)
 
     @property
@@ -163,6 +165,17 @@ class Module:
         shares = {name: given[name] / defaults[name] for name in powers.keys() & given.keys()}
         return hinted_cost(self.cost, rows, columns, classes, shares)
 
+    def space_on(
+        self, rows: int, columns: int, wishes: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the space in which a table of that size is searched.
+
+        ``wishes``: of the owner, as ``spaces.narrow`` takes them; they come before what the module
+        says. Raises ``InvalidInput`` for what the space does not have.
+        """
+        bounds = self.wide if columns > rows else {}
+        return spaces.narrow(self.space, {**bounds, **(wishes or {})}, self.name)
+
     def choice(self, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the module with a configuration (its default if None) as a part of a pipeline."""
         return {"module": self.name, "config": dict(config or {}), "source": self.source}
@@ -186,6 +199,8 @@ def parse(text: str, where: str) -> Module:
     space = document.get("space", {})
     spaces.check(space, f"{where}: space")
     description.check_powers(document.get("cost", {}), space, where)
+    wide = document.get("wide", {})
+    spaces.narrow(space, wide, f"{where}: wide")
     return Module(
         name=document["name"],
         kind=document["kind"],
@@ -196,6 +211,7 @@ def parse(text: str, where: str) -> Module:
         schema_in=_accepts(document, "schema_in"),
         schema_out=_accepts(document, "schema_out"),
         space=space,
+        wide=wide,
         transforms=tuple(document.get("transforms", ())),
         rank=document.get("rank", 100),
         resources=document.get("resources", {}),

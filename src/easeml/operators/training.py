@@ -162,7 +162,8 @@ def _candidates(
         is_named = not models or module.name in models
         is_allowed = is_named and module.name not in exclude
         if match.fits and is_allowed:
-            for config in spaces.suggest(module.space, _CONFIGURATIONS, seed=0):
+            space = module.space_on(*problem.train.inputs.shape)
+            for config in spaces.suggest(space, _CONFIGURATIONS, seed=0):
                 arms.append(_arm(module, config, problem))
                 pipelines.append(_pipeline(registry, module, config, problem))
     if not arms:

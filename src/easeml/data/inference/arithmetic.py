@@ -120,10 +120,19 @@ def _rises_with(left: np.ndarray, target: np.ndarray) -> bool:
 
 
 def _possible_parts(complete: Numbers, name: str) -> Numbers:
-    """The other columns that vary, are not negative, and are not larger than the whole."""
+    """The other columns that vary, are not negative, and are not larger than the whole.
+
+    Empty where they are more than are tried.
+    """
     others = dict(complete)
     whole = others.pop(name)
-    return _those(others, partial(_is_inside, whole))
+    inside = {}
+    for other, values in others.items():
+        if _is_inside(whole, values):
+            inside[other] = values
+            if len(inside) > _MOST:
+                return {}
+    return inside
 
 
 def _is_inside(whole: np.ndarray, values: np.ndarray) -> bool:
@@ -137,7 +146,7 @@ def _unit_parts(others: Numbers, rest: np.ndarray) -> list[str]:
     """The columns that the rest holds once each: their weights in least squares are 1."""
     import numpy as np
 
-    if not others or len(others) > _MOST:
+    if not others:
         return []
     X = np.column_stack([*others.values()])
     weights, *_ = np.linalg.lstsq(X - X.mean(axis=0), rest - rest.mean(), rcond=None)

@@ -7,6 +7,7 @@ of stripped values without nulls.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -285,8 +286,13 @@ def _has_marks(text: str, form: str) -> bool:
     ``strptime`` compiles an expression for each new form and forgets all but a few: trying a column
     of numbers took longer than reading its file.
     """
-    marks = _DIRECTIVE.sub("", form)
-    return all(text.count(mark) >= marks.count(mark) for mark in marks)
+    return all(text.count(mark) >= count for mark, count in _marks(form).items())
+
+
+@lru_cache(maxsize=256)
+def _marks(form: str) -> Counter[str]:
+    """Return how often each mark stands between the parts of a form."""
+    return Counter(_DIRECTIVE.sub("", form))
 
 
 def form_in_words(form: str) -> str:

@@ -7,10 +7,10 @@ from operator import attrgetter
 from easeml.errors import InvalidInput
 from easeml.modules import ModelMatch, Module, Registry, labels_of
 from easeml.schema import Schema
-from easeml.search import spaces
 from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.trials import width
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, Json
+from easeml.store.records import Application, DatasetVersion, Json
 from easeml.store.shapes import Rules
 
 NO_WEIGHTS = "It does not learn from weights of rows, which this data has."
@@ -94,13 +94,16 @@ def _can_rise_and_fall(schema_out: Json) -> bool:
     return answer.get("dim") == [1]
 
 
-def space_of(model: Module, rules: Rules) -> Json | None:
-    """Return a model's space as an application's rules constrain it.
+def space_of(model: Module, rules: Rules, version: DatasetVersion | None = None) -> Json | None:
+    """Return a model's space as an application's rules constrain it, on the rows of a version.
 
     Returns None where the space no longer has what they name.
     """
+    rows = columns = 0
+    if version is not None:
+        rows, columns = version.summary.rows or 0, width(version.columns)
     try:
-        return spaces.narrow(model.space, rules.constrain.get(model.name, {}), model.name)
+        return model.space_on(rows, columns, rules.constrain.get(model.name))
     except InvalidInput:
         return None
 

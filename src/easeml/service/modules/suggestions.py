@@ -19,7 +19,7 @@ from easeml.service.search.candidates import extend
 from easeml.service.search.suggesting import EACH, Wanted
 from easeml.service.search.variants import model_of
 from easeml.store import Transaction
-from easeml.store.records import Json, Task
+from easeml.store.records import DatasetVersion, Json, Task
 from easeml.store.shapes import Rules
 
 _NOTHING_NEW = "suggest printed no configuration that was not tried, though the space has more."
@@ -42,9 +42,10 @@ def take_in(
     tables = tx.scoped(task.tenant_id)
     job = tables.jobs.get(task.job_id)
     rules = tables.applications.get(job.application_id).rules
+    version = tables.versions.get(job.version_id)
     found: dict[str, list[Json]] = {}
     for one in wanted:
-        space = _space_now(registry, one.model, rules)
+        space = _space_now(registry, one.model, rules, version)
         configs = _of_space(space, proposed.get(one.model, []), one.tried)
         if configs:
             found[one.model] = configs
@@ -58,9 +59,9 @@ def take_in(
         extend(tx, registry, job, found, cost_belief(registry, finished_trials(tx)))
 
 
-def _space_now(registry: Registry, model: str, rules: Rules) -> Json:
+def _space_now(registry: Registry, model: str, rules: Rules, version: DatasetVersion) -> Json:
     """Return the space as the rules have it by now; a model that has none left gets no more."""
-    return space_of(registry.get(model_of(model)), rules) or {}
+    return space_of(registry.get(model_of(model)), rules, version) or {}
 
 
 def _of_space(space: Json, configs: Sequence[Any], tried: Sequence[Tried]) -> list[Json]:

@@ -43,7 +43,7 @@ def make_candidates(
     arms = Arms(job, there)
     matches = matching(registry, version.schema_in, version.schema_out, rules)
     for match in allowed_models(matches, rules):
-        _add_configurations(arms, match.module, match.transforms, rules)
+        _add_configurations(arms, match.module, match.transforms, rules, version)
     for earlier in before:
         if arms.of(earlier.model) and _can_be_tried(registry, earlier, rules):
             pipeline = replace(earlier.pipeline, monotonic=rules.monotonic)
@@ -101,7 +101,7 @@ def add_model(
     module = registry.get(model)
     chain = registry.candidates(module, version.schema_in)
     arms = Arms(job, tables.candidates.list(job_id=job.id, limit=None))
-    _add_configurations(arms, module, chain, application.rules)
+    _add_configurations(arms, module, chain, application.rules, version)
     believed = costs or cost_belief(registry, finished_trials(tx))
     tables.candidates.add_all(with_costs(registry, arms.added, version, believed))
     tables.jobs.update(job.id, settled=False)  # a new leader looks at it at once
@@ -144,9 +144,11 @@ def keep_added(
     return priced
 
 
-def _add_configurations(arms: Arms, model: Module, chain: Sequence[Module], rules: Rules) -> None:
+def _add_configurations(
+    arms: Arms, model: Module, chain: Sequence[Module], rules: Rules, version: DatasetVersion
+) -> None:
     """Add the first configurations of a model behind a chain of transforms."""
-    space = space_of(model, rules)
+    space = space_of(model, rules, version)
     if space is None:
         return
     transforms = [ModuleConfig(one.name) for one in chain]

@@ -14,7 +14,7 @@ from easeml.service.search.candidates import extend
 from easeml.service.search.suggesting import EACH, Wanted
 from easeml.service.search.training_tasks import within_limits
 from easeml.store import Transaction
-from easeml.store.records import Candidate, Job, Json, Task
+from easeml.store.records import Candidate, DatasetVersion, Job, Json, Task
 from easeml.store.shapes import Rules
 
 _MOST = 1000  # candidates of a job
@@ -96,13 +96,15 @@ def _wanted(
     if not _may_grow(tx, job, searched):
         return []
 
+    tables = tx.scoped(job.tenant_id)
+    version = tables.versions.get(job.version_id)
+
     def space(variant: str) -> Json:
-        return _space(registry, variant, rules)
+        return _space(registry, variant, rules, version)
 
     short = models_to_extend(searched, lambda variant: _can_vary(space(variant)))
     if not short:
         return []
-    tables = tx.scoped(job.tenant_id)
     candidates = tables.candidates.list(job_id=job.id, limit=None)
     if len(candidates) > len(searched.arms):
         return []  # the search does not know of all yet
@@ -120,10 +122,10 @@ def _may_grow(tx: Transaction, job: Job, searched: SearchJob) -> bool:
     return is_searching and has_room and within_limits(tx, job)
 
 
-def _space(registry: Registry, variant: str, rules: Rules) -> Json:
+def _space(registry: Registry, variant: str, rules: Rules, version: DatasetVersion) -> Json:
     """Return the space of a variant's model; empty where the rules leave nothing of it."""
     model = registry.get(variants.model_of(variant))
-    return space_of(model, rules) or {}
+    return space_of(model, rules, version) or {}
 
 
 def _can_vary(space: Json) -> bool:

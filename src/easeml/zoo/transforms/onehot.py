@@ -88,7 +88,7 @@ class TableOneHot:
         table, notes = Table.learn(data, schema_in, config["text_components"], context.seed)
         numeric = table.numeric(data)
         missing = np.isnan(numeric).sum(axis=0)
-        fill = np.array([_median(column, context.weights) for column in numeric.T])
+        fill = _medians(numeric, context.weights)
         medians = {
             name: f"filled with the median {value:g} and marked"
             for name, value in zip(table.numbers, fill, strict=False)  # parts of dates follow
@@ -129,6 +129,14 @@ class TableOneHot:
             offsets(table.categories),
             means=TargetMeans.load(folder),
         )
+
+
+def _medians(numeric: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
+    """Return the median of each column (columns,), some of which have gaps."""
+    has_gaps = np.isnan(numeric).any(axis=0)
+    if weights is None and not has_gaps.any():
+        return np.median(numeric, axis=0)
+    return np.array([_median(column, weights) for column in numeric.T])
 
 
 def _median(column: NDArray[np.float64], weights: Weights) -> Any:

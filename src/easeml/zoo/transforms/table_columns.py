@@ -64,7 +64,8 @@ class Table:
                 texts.append(text)
 
         table = cls(numbers, dates, categories, tuple(texts))
-        constant = [column for column in _columns(schema_in) if column not in table.columns]
+        read = table.columns
+        constant = [column for column in _columns(schema_in) if column not in read]
         told = dict.fromkeys(constant, " is constant in the training rows and is ignored")
         notes += column_notes(told, "are constant in the training rows and are ignored")
         return table, tuple(notes)
@@ -73,7 +74,7 @@ class Table:
         self, frame: "pd.DataFrame"
     ) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
         """Return the number columns, and the features of dates, that vary in training rows."""
-        varies = np.array(list(map(_varies, self.numeric(frame).T)), dtype=bool)
+        varies = _varies(self.numeric(frame))
         of_numbers = varies[: len(self.numbers)]
         of_dates = varies[len(self.numbers) :].reshape(-1, len(FEATURES))
 
@@ -272,10 +273,11 @@ def _codes(frame: "pd.DataFrame | ColumnTable", column: str, labels: Any) -> NDA
     return into[values.codes]
 
 
-def _varies(values: NDArray[np.float64]) -> bool:
-    """Whether a column holds two values, or a value and a gap."""
-    known = values[~np.isnan(values)]
-    if len(known) == 0:
-        return False
-    has_gap = len(known) < len(values)
-    return has_gap or bool(known.min() < known.max())
+def _varies(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return by column (columns,) whether it holds two values, or a value and a gap."""
+    is_gap = np.isnan(values)
+    any_gap = is_gap.any(axis=0)
+    any_known = ~is_gap.all(axis=0)
+    least = np.where(is_gap, np.inf, values).min(axis=0, initial=np.inf)
+    most = np.where(is_gap, -np.inf, values).max(axis=0, initial=-np.inf)
+    return any_known & (any_gap | (least < most))
