@@ -74,6 +74,13 @@ def test_what_is_no_job_is_refused_with_its_place_and_a_remedy(
     assert refused.value.remedy
 
 
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_job(JOB.replace("restarts = 2", "restarts = -1\nretries = 2"), "job.toml")
+    assert refused.value.where == "job.toml: restarts"
+    assert "Also wrong: retries: There is no such key." in refused.value.remedy
+
+
 def test_a_job_without_roles_is_refused() -> None:
     with pytest.raises(InvalidInput) as refused:
         read_job("restarts = 1", "job.toml")

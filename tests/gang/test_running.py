@@ -155,6 +155,59 @@ def test_an_interrupt_ends_all_and_what_they_have_started(tmp_path: Path) -> Non
     assert not reader.is_alive()
 
 
+# Starts a child in a session of its own, which a signal to the group does not reach.
+LEAVES_A_CHILD = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "child.py"], start_new_session=True)
+open("pipe").readline()
+"""
+CHILD = """
+import signal
+holds = open("pipe", "w")
+print("here", file=holds, flush=True)
+signal.pause()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what a process was told")
+def test_what_a_process_has_started_in_another_session_ends_with_it(tmp_path: Path) -> None:
+    (tmp_path / "child.py").write_text(CHILD)
+    os.mkfifo(tmp_path / "pipe")
+    run(job(tmp_path, 0, parent=(LEAVES_A_CHILD, "")), 0)
+    nobody_writes = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    assert os.read(nobody_writes, 1) == b""
+    os.close(nobody_writes)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what a process was told")
+def test_what_a_killed_run_left_is_ended_before_the_next_begins(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    file = job(tmp_path, 0, only=(CHILD, ""))
+    command = [sys.executable, "-c", HEEDING, "gang", "run", str(file)]
+    with (
+        subprocess.Popen(command, stdout=subprocess.DEVNULL) as running,
+        (tmp_path / "pipe").open() as pipe,
+    ):
+        assert pipe.readline() == "here\n"
+        running.kill()
+        running.wait()
+        (tmp_path / "only.py").write_text("print('well')\n")
+        run(file, 0)
+        assert pipe.read() == ""
+
+
+def test_a_job_does_not_run_twice_at_once_in_a_folder(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    file = job(tmp_path, 0, only=("open('pipe').read()\n", ""))
+    command = [sys.executable, "-c", HEEDING, "gang", "run", str(file)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as first:
+        with (tmp_path / "pipe").open("w"):
+            second = CliRunner().invoke(app, ["gang", "run", str(file)])
+            assert second.exit_code != 0
+            assert "is running there already" in second.output
+        assert first.wait(60) == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["ctrl-c", "closed"])
 def test_the_terminal_ends_the_command(tmp_path: Path, number: int) -> None:
     waits = "import signal\nprint('up', file=open('pipe', 'w'), flush=True)\nsignal.pause()\n"

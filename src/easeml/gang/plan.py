@@ -178,10 +178,15 @@ def environment_of(
 
 
 def _refusal(error: ValidationError, where: str) -> InvalidInput:
-    """Return what is wrong with a description, in one sentence: the first of all that is."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    return InvalidInput(f"{_sentence(first)}.", where=f"{where}: {place}", remedy=_REMEDY)
+    """Return what is wrong with a description: the first fault, and the others after it."""
+    first, *others = error.errors()
+    also = [f"{_place(fault)}: {_sentence(fault)}." for fault in others]
+    remedy = " ".join(["Also wrong:", *also, _REMEDY]) if also else _REMEDY
+    return InvalidInput(f"{_sentence(first)}.", where=f"{where}: {_place(first)}", remedy=remedy)
+
+
+def _place(fault: Any) -> str:
+    return ".".join(str(part) for part in fault["loc"] if part != "[key]")
 
 
 def _sentence(fault: Any) -> str:

@@ -18,6 +18,7 @@ from queue import SimpleQueue
 
 from easeml.errors import InvalidInput
 
+from .leftovers import RUN, end_leftovers, only_run
 from .plan import Job, Member, Port, environment_of, ports_of
 from .report import Progress, Report, log_of, reason
 from .states import (
@@ -44,6 +45,7 @@ class _Running:
     job: Job
     place: Path  # where the commands run
     folder: Path  # of logs and checkpoint
+    run: str  # its id
     events: "SimpleQueue[Event]" = field(default_factory=SimpleQueue)
     processes: dict[Member, subprocess.Popen[bytes]] = field(default_factory=dict)
     usages: list[Usage] = field(default_factory=list)
@@ -115,7 +117,7 @@ class _Running:
                 process = subprocess.Popen(
                     role.command,
                     cwd=self.place,
-                    env={**os.environ, **told},
+                    env={**os.environ, **told, RUN: self.run},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
@@ -146,6 +148,8 @@ class _Running:
             _, status, used = os.wait4(process.pid, 0)
             code = process.returncode = os.waitstatus_to_exitcode(status)
             del self.processes[member]
+        own = {"EASEML_ROLE": member.role, "EASEML_INDEX": str(member.index)}
+        end_leftovers({RUN: self.run, **own})
         usage = Usage(
             member,
             attempt,
@@ -172,20 +176,24 @@ def run_job(
     ``report.html`` and ``usage.json``, the most that processes used; a checkpoint that is there is
     kept. ``tell`` is called with a sentence on what happens. SIGINT, SIGTERM and SIGHUP end the
     job, as ``Interrupted`` among ``events`` does. ``name``: what the page calls it. Raises
-    ``InvalidInput`` for a program that is not there, or for more memory than this machine has;
-    then nothing was started.
+    ``InvalidInput`` for a program that is not there, or for more memory than this machine has, and
+    ``Conflict`` where the job runs in that folder already; then nothing was started.
     """
     _check_programs(job, place)
     _check_memory(job)
-    _prepare(folder)
-    running = _Running(job, place, folder, events or SimpleQueue())
+    folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
+        run = stack.enter_context(only_run(folder))
+        _prepare(folder)
+        running = _Running(job, place, folder, run, events or SimpleQueue())
         for number in _ENDING:
             if signal.getsignal(number) == signal.SIG_IGN:  # as nohup wants it
                 continue
             before = signal.signal(number, lambda *_: running.events.put(Interrupted()))
             stack.callback(signal.signal, number, before)
-        stack.callback(running.signal, signal.SIGKILL)  # whatever goes wrong, nothing is left
+        # whatever goes wrong, nothing is left
+        stack.callback(end_leftovers, {RUN: run})
+        stack.callback(running.signal, signal.SIGKILL)
         return _run(running, Progress(name, folder), tell)
 
 
@@ -222,7 +230,7 @@ def _run(running: _Running, progress: Progress, tell: Callable[[str], None]) -> 
 
 def _prepare(folder: Path) -> None:
     """Make the folders, without the logs of an earlier run."""
-    (folder / "checkpoint").mkdir(parents=True, exist_ok=True)
+    (folder / "checkpoint").mkdir(exist_ok=True)
     (folder / "logs").mkdir(exist_ok=True)
     for log in (folder / "logs").glob("*-attempt-*.log"):
         log.unlink()
