@@ -11,13 +11,16 @@ CatBoost and XGBoost, without neural networks. Each lies in an environment that 
 below ``--folder``; their clocks are told processor seconds, so that other work on the machine takes
 nothing from them. All have the seconds less what importing and reading took. ``LightGBM``,
 ``CatBoost``, ``forest``: the defaults, fitted on all rows, texts as codes; CatBoost is told which
-columns are texts. ``fewer``: easeml again, whose search may not try the models of ``--without``:
+columns are texts. ``linear``: an elastic net of scaled columns, its penalty chosen by four folds;
+of tables of numbers alone. ``fewer``: easeml again, whose search may not try the models of ``--without``:
 what these bring.
 
 Scores are accuracy or R2 on the rows that nobody saw; ``cpu``: processor seconds of the whole
 process, with its imports and reading. ``normalised``: 0 for always guessing the commonest class or
 the mean, 1 for the best of the methods. A run appends to its table of results and skips what is
 there: it can be stopped, and goes on.
+
+``--tables wide`` has tables of ``wide_laws.py`` instead, with more columns than rows.
 """
 
 import argparse
@@ -37,6 +40,7 @@ import pandas as pd
 
 from common import CACHE, arguments, machine_line, peer_python, read_options
 from easeml.data import read_table
+from wide_laws import PREFIX, UNSEEN, WIDE, wide_table
 
 TABLES = {
     "adult": ("adult/adult.csv", "class"),
@@ -77,7 +81,7 @@ TABLES = {
 """File below the data and target (empty: the last column) by name."""
 LEAKS = {"wage": ["logwage"], "bangalore": ["price_per_sqft"]}
 """Columns from which the target could be read, by table."""
-METHODS = ["easeml", "fewer", "FLAML", "AutoGluon", "LightGBM", "CatBoost", "forest"]
+METHODS = ["easeml", "fewer", "FLAML", "AutoGluon", "LightGBM", "CatBoost", "forest", "linear"]
 BY_AUTOGLUON = ("AutoGluon", "CatBoost")  # methods that its environment has
 COLUMNS = ["table", "rows", "seed", "seconds", "method", "score", "guess", "cpu", "tried"]
 HELD = 0.2
@@ -113,6 +117,19 @@ elif method == "CatBoost":
     made = catboost.CatBoostRegressor if kind == "regression" else catboost.CatBoostClassifier
     model = made(verbose=0, thread_count=1, random_seed=int(seed), allow_writing_files=False)
     model.fit(rows, answers, cat_features=texts)
+elif method == "linear":
+    from sklearn.linear_model import ElasticNetCV, SGDClassifier
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    shares = [0.15, 0.5, 0.9]
+    if kind == "regression":
+        model = make_pipeline(StandardScaler(), ElasticNetCV(l1_ratio=shares, cv=4))
+    else:
+        net = SGDClassifier(loss="log_loss", penalty="elasticnet", max_iter=200, random_state=0)
+        grid = {"sgdclassifier__alpha": [.001, .003, .01, .03, .1, .3], "sgdclassifier__l1_ratio": shares}
+        model = GridSearchCV(make_pipeline(StandardScaler(), net), grid, cv=4)
+    model.fit(rows, answers)
 else:
     for name in rows:
         if not pd.api.types.is_numeric_dtype(rows[name]):
@@ -161,15 +178,26 @@ def as_numbers(column: pd.Series) -> Any:
 
 def split(data: Path, name: str, seed: int, folder: Path) -> tuple[str, pd.Series]:
     """Write the rows that methods learn from; return the kind of task, and the unseen answers."""
+    if name.startswith(PREFIX):
+        frame, answers = wide_table(name, seed)
+        rows = np.arange(len(frame))
+        return written(frame, answers, rows[:-UNSEEN], rows[-UNSEEN:], folder)
     path, target = TABLES[name]
     frame = read_table(data / path).to_pandas().apply(as_numbers)
     frame = frame.drop(columns=LEAKS.get(name, []))
     target = target or str(frame.columns[-1])
     frame = frame[frame[target].notna()].reset_index(drop=True)
     answers = frame.pop(target)
-    is_number = pd.api.types.is_numeric_dtype(answers) and answers.nunique() > 2
     order = np.random.default_rng(seed).permutation(len(frame))
     held, learned = np.split(order, [int(HELD * len(frame))])
+    return written(frame, answers, learned, held, folder)
+
+
+def written(
+    frame: pd.DataFrame, answers: pd.Series, learned: Any, held: Any, folder: Path
+) -> tuple[str, pd.Series]:
+    """Write rows by their numbers; return the kind of task, and the unseen answers."""
+    is_number = pd.api.types.is_numeric_dtype(answers) and answers.nunique() > 2
     frame.iloc[learned].to_parquet(folder / "X.parquet")
     frame.iloc[held].to_parquet(folder / "unseen.parquet")
     told = answers if is_number else answers.astype(str)
@@ -262,7 +290,7 @@ def installed(folder: Path, methods: list[str]) -> dict[str, Path]:
     """Return the Python of each method that has an environment of its own, or one that it shares."""
     pythons = {}
     for method in methods:
-        if method not in ("easeml", "fewer"):
+        if method not in ("easeml", "fewer", "linear"):
             owner = "AutoGluon" if method in BY_AUTOGLUON else "FLAML"
             pythons[method] = peer_python(folder, owner)
     return pythons
@@ -274,11 +302,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--tables", default=",".join(TABLES))
-    parser.add_argument("--methods", default=",".join(METHODS))
+    usual = [method for method in METHODS if method != "linear"]
+    parser.add_argument("--methods", default=",".join(usual))
     parser.add_argument("--without", default="", help="models that 'fewer' may not try")
     parser.add_argument("--folder", type=Path, default=CACHE)
     parser.add_argument("--no-peer", action="store_true", help="without FLAML and AutoGluon")
     options = read_options(parser, seconds=3.0, tables="sonar", no_peer=True)
+    tables = WIDE if options.tables == "wide" else options.tables.split(",")
     print(machine_line("easeml", "scikit-learn", "lightgbm"))
     methods = options.methods.split(",")
     pythons = {} if options.no_peer else installed(options.folder, methods)
@@ -296,7 +326,7 @@ def main() -> None:
         if file.tell() == 0:
             writer.writeheader()
         for seed in range(options.seeds):
-            for name in options.tables.split(","):
+            for name in tables:
                 left = [one for one in wanted if (name, seed, one) not in done]
                 found = measure(options, name, seed, left, pythons) if left else []
                 writer.writerows(found)
