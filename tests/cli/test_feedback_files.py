@@ -17,6 +17,9 @@ def program() -> typer.Typer:
     return app
 
 
+_ID = "app_0e2x7m4kq9d1v5b8ctn3"  # a whole one: the service is not asked whose name it is
+
+
 @pytest.mark.parametrize(
     ("text", "flags", "lacking"),
     [
@@ -36,7 +39,7 @@ def test_a_column_that_lacks_is_named_and_where_requests_are_told(
     monkeypatch.setenv("EASEML_API_KEY", "eml_none")
     file = tmp_path / "told.csv"
     file.write_text(text)
-    result = CliRunner().invoke(program, ["feedback", "app_1", str(file), *flags])
+    result = CliRunner().invoke(program, ["feedback", _ID, str(file), *flags])
     refused = result.exception
     assert refused is not None
     assert f"There is no '{lacking}'." in str(refused)

@@ -61,8 +61,8 @@ def test_exit_codes_and_streams_of_the_program(
     )
     assert (run.returncode, run.stdout) == (2, "")
     assert (
-        run.stderr
-        == "Error: There is no /api/v1/applications/app_9.\n  Remedy: Look at the list.\n"
+        run.stderr == "Error: There is no application 'app_9'.\n"
+        "  Remedy: There are: prices (app_2), prices (app_3), table (app_1). All: easeml app list.\n"
     )
 
 

@@ -38,6 +38,7 @@ class FakeService:
     version_error: str = ""
     events_a_connection: int = 2
     total_events: int = 6
+    jobs_of: str = ""  # the application whose jobs were listed last
 
     def answer(  # noqa: PLR0911
         self, method: str, path: str, query: dict[str, str], headers: dict[str, str], body: bytes
@@ -55,7 +56,11 @@ class FakeService:
             case "GET", ["versions", _]:
                 return 200, {**self._version(query), "summary": {"rows": 1200}}
             case "POST", ["applications", "propose"]:
-                return 200, _proposal(json.loads(body))
+                return _proposed(json.loads(body))
+            case "GET", ["applications"]:
+                named = {"app_1": "table", "app_2": "prices", "app_3": "prices"}
+                apps = [{**self._application(), "id": one, "name": named[one]} for one in named]
+                return 200, {"items": apps}
             case "POST", ["applications"]:
                 return 201, self._once(headers, self._application)
             case "GET", ["applications", "app_1"]:
@@ -74,6 +79,9 @@ class FakeService:
                 return 200, {"titles": {"forest": "Random forest"}}
             case "GET", ["tasks"]:
                 return 200, _page(query)
+            case "GET", ["jobs"]:
+                self.jobs_of = query["application_id"]
+                return 200, {"items": []}
             case "GET", ["jobs", "job_1", "ending"]:
                 return 200, {"job_id": "job_1", "text": "Expected in 2 to 5 min (nine of ten)."}
             case "POST", ["jobs", "job_1", action]:
@@ -179,6 +187,12 @@ def _decisions(query: dict[str, str]) -> dict[str, Any]:
         }
         steps.append(step)
     return {"items": [step for step in steps if step["number"] > int(query["after"])]}
+
+
+def _proposed(declaration: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    if declaration["target"] == "nowhere":
+        return 422, _problem(422, "invalid-input", "There is no column 'nowhere'.")
+    return 200, _proposal(declaration)
 
 
 def _proposal(declaration: dict[str, Any]) -> dict[str, Any]:

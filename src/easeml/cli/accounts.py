@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli import people, quotas, sign_ins
+from easeml.cli.named_applications import application_or
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_done, print_found, print_list, say
 from easeml.cli.passwords import read_password
@@ -58,7 +59,12 @@ def create_key(
     ] = KeyScope.ALL,
     application: Annotated[
         str,
-        typer.Option("--application", metavar="ID", help="The only application that it may ask."),
+        typer.Option(
+            "--application",
+            metavar="APPLICATION",
+            help="The only application that it may ask.",
+            callback=application_or(),
+        ),
     ] = "",
     as_json: Json = False,
 ) -> None:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli import erasing
-from easeml.cli.options import Header, Json, KeepFormulas, WhichTable, comma_separated
+from easeml.cli.options import (
+    ApplicationId,
+    Header,
+    Json,
+    KeepFormulas,
+    WhichTable,
+    comma_separated,
+)
 from easeml.cli.output import (
     moment,
     print_done,
@@ -47,7 +54,6 @@ Target = Annotated[
 ]
 
 
-Application = Annotated[str, typer.Argument(metavar="APPLICATION", help="Id of the application.")]
 VersionName = Annotated[
     str, typer.Argument(metavar="VERSION", help="Id of the version, or APPLICATION:NUMBER.")
 ]
@@ -219,7 +225,7 @@ def refresh(
 
 
 @app.command()
-def versions(application_id: Application, as_json: Json = False) -> None:
+def versions(application_id: ApplicationId, as_json: Json = False) -> None:
     """List the versions of an application's data, newest first; the one in use has a star."""
     from easeml.cli.versions import print_versions
     from easeml.client import Client
@@ -231,7 +237,7 @@ def versions(application_id: Application, as_json: Json = False) -> None:
 
 @app.command("replace")
 def replace_rows(
-    application_id: Application, file: File, table: WhichTable = None, as_json: Json = False
+    application_id: ApplicationId, file: File, table: WhichTable = None, as_json: Json = False
 ) -> None:
     """Let a file take the place of all of an application's data; its address stays.
 
@@ -248,7 +254,7 @@ def replace_rows(
 
 
 @app.command()
-def use(application_id: Application, version: VersionName, as_json: Json = False) -> None:
+def use(application_id: ApplicationId, version: VersionName, as_json: Json = False) -> None:
     """Let an application go on with another version of its data, such as an earlier one.
 
     Its search starts anew there.
@@ -296,7 +302,7 @@ def export(
 
 @app.command()
 def doubts(
-    application_id: Application,
+    application_id: ApplicationId,
     *,
     look: Annotated[
         bool, typer.Option("--look", help="Have them looked for, and wait for the task.")
@@ -324,7 +330,7 @@ def doubts(
 
 @app.command()
 def refine(
-    application_id: Application,
+    application_id: ApplicationId,
     *,
     off: Annotated[
         str | None, typer.Option(help="Ids of train rows to switch off, with commas.")

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli.named_applications import application_or
 from easeml.cli.options import Json, name_and_value
 from easeml.cli.output import counted, moment, print_found, print_pairs, print_table, say
 from easeml.client import Client
@@ -12,7 +13,12 @@ from easeml.contract.states import ModelFate
 from easeml.errors import InvalidInput
 
 DatasetId = Annotated[
-    str, typer.Argument(metavar="DATASET", help="Id of the data set, or of an application on it.")
+    str,
+    typer.Argument(
+        metavar="DATASET",
+        help="Id of the data set, or id or name of an application on it.",
+        callback=application_or("data"),
+    ),
 ]
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.live_flow import FOLDER
+from easeml.cli.named_applications import application_or
 from easeml.cli.named_files import writing
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_done, print_table, print_told, say_aside
@@ -92,7 +93,11 @@ def list_outputs(
         Path, typer.Argument(metavar="FOLDER", help="Where flows are, or their folder of results.")
     ] = Path(),
     application: Annotated[
-        str | None, typer.Option(help="Id of an application: what was pushed to it, instead.")
+        str | None,
+        typer.Option(
+            help="Id or name of an application: what was pushed to it, instead.",
+            callback=application_or(),
+        ),
     ] = None,
     name: Annotated[str, typer.Option(help="Only steps of this name.")] = "",
     context: Annotated[str, typer.Option(help="Only what was made for this context.")] = "",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from easeml.cli.options import Json
+from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import notes, print_done, print_told, say, say_aside
 from easeml.errors import Conflict, InvalidInput, NotFound
 
@@ -36,9 +36,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def pull(
-    application_id: Annotated[
-        str, typer.Argument(metavar="APPLICATION", help="Id of the application.")
-    ],
+    application_id: ApplicationId,
     out: Annotated[
         Path, typer.Option(help="The file of steps; what you added to it below stays as it is.")
     ],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli import retention
+from easeml.cli.named_applications import application_or
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_done, say
 from easeml.client import Client
@@ -46,7 +47,9 @@ def export(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="APP_OR_MODEL", help="Id of an application, for its live model; or of a model."
+            metavar="APP_OR_MODEL",
+            help="Id or name of an application, for its live model; or id of a model.",
+            callback=application_or("mod"),
         ),
     ],
     out: Annotated[Path, typer.Option(help="The new folder, or the image's new tar file.")],

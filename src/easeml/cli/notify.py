@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli.named_applications import application_or
 from easeml.cli.options import Json, comma_separated, exactly_one
 from easeml.cli.output import print_found, print_list, print_resources, say
 from easeml.client import Client
@@ -55,7 +56,13 @@ def add(
         ),
     ] = "",
     application: Annotated[
-        str, typer.Option("--application", metavar="ID", help="Only what concerns it.")
+        str,
+        typer.Option(
+            "--application",
+            metavar="APPLICATION",
+            help="Only what concerns it.",
+            callback=application_or(),
+        ),
     ] = "",
     quiet: Annotated[
         str, typer.Option(metavar="FROM-TO", help="Hours (UTC) without mail, such as 22-7.")

@@ -5,12 +5,18 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import BaseModel, ValidationError
 
+from easeml.cli.named_applications import application_or
 from easeml.errors import InvalidInput
 
 M = TypeVar("M", bound=BaseModel)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
-ApplicationId = Annotated[str, typer.Argument(metavar="ID", help="Id of the application.")]
+ApplicationId = Annotated[
+    str,
+    typer.Argument(
+        metavar="APPLICATION", help="Id or name of the application.", callback=application_or()
+    ),
+]
 
 Header = Annotated[
     bool | None,

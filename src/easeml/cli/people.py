@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.lookup import first_that
+from easeml.cli.named_applications import application_or
 from easeml.cli.options import Json, at_most_one, exactly_one
 from easeml.cli.output import (
     check_can_ask,
@@ -45,7 +46,13 @@ def add_to(users: typer.Typer) -> None:
 def invite(
     *,
     application: Annotated[
-        str | None, typer.Option("--application", metavar="ID", help="To this application alone.")
+        str | None,
+        typer.Option(
+            "--application",
+            metavar="APPLICATION",
+            help="To this application alone.",
+            callback=application_or(),
+        ),
     ] = None,
     role: Annotated[
         ShareRole | None, typer.Option(help="What they may do, there or in all of your tenant.")
@@ -87,7 +94,13 @@ def _invited(
 
 def invitations(
     application: Annotated[
-        str | None, typer.Option("--application", metavar="ID", help="To this application only.")
+        str | None,
+        typer.Option(
+            "--application",
+            metavar="APPLICATION",
+            help="To this application only.",
+            callback=application_or(),
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -116,7 +129,10 @@ def uninvite(
     application: Annotated[
         str | None,
         typer.Option(
-            "--application", metavar="ID", help="Of another tenant, which was shared with you."
+            "--application",
+            metavar="APPLICATION",
+            help="Of another tenant, which was shared with you.",
+            callback=application_or(),
         ),
     ] = None,
     as_json: Json = False,

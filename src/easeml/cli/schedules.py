@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.lookup import first_holding
+from easeml.cli.named_applications import application_or
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_done, print_found, print_list, print_resources, say
 from easeml.cli.sources import print_retrieval, wait_retrieval
@@ -33,7 +34,11 @@ def add(
     zone: Annotated[str, typer.Option(help="Where it is that time: Europe/Zurich.")] = "UTC",
     predict: Annotated[
         str,
-        typer.Option(metavar="APPLICATION", help="Predict its rows with this application's model."),
+        typer.Option(
+            metavar="APPLICATION",
+            help="Predict its rows with this application's model.",
+            callback=application_or(),
+        ),
     ] = "",
     as_json: Json = False,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from easeml.cli import long_files
+from easeml.cli.named_applications import application_or
 from easeml.cli.options import Json, KeepFormulas, exactly_one, given
 from easeml.cli.output import print_done, say
 from easeml.client import Client
@@ -14,7 +15,14 @@ from easeml.contract.jobs import Job
 from easeml.errors import Conflict, InvalidInput
 
 TaskId = Annotated[str, typer.Argument(metavar="ID", help="Id of the task.")]
-WorkId = Annotated[str, typer.Argument(metavar="ID", help="Id of the job, or of its application.")]
+WorkId = Annotated[
+    str,
+    typer.Argument(
+        metavar="JOB",
+        help="Id of the job, or id or name of its application.",
+        callback=application_or("job"),
+    ),
+]
 _TRACED = {True: "traced from now on", False: "traced no more"}
 
 

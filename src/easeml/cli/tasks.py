@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli import steering
+from easeml.cli.named_applications import application_or
 from easeml.cli.options import Json
 from easeml.cli.output import (
     counted,
@@ -46,7 +47,13 @@ def register(app: typer.Typer) -> None:
 
 @tasks.command("list")
 def list_tasks(
-    job: Annotated[str | None, typer.Option(help="Of this job, or application, only.")] = None,
+    job: Annotated[
+        str | None,
+        typer.Option(
+            help="Of this job, or application, only.",
+            callback=application_or("job"),
+        ),
+    ] = None,
     state: Annotated[
         str | None, typer.Option(help="waiting, running, done, failed or cancelled.")
     ] = None,
@@ -171,7 +178,13 @@ def log_task(
 @jobs.command("list")
 def list_jobs(
     application: Annotated[
-        str | None, typer.Option("--app", help="Of this application only.")
+        str | None,
+        typer.Option(
+            "--app",
+            metavar="APPLICATION",
+            help="Of this application only.",
+            callback=application_or(),
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from easeml.cli.named_applications import application_id
 from easeml.cli.output import counted, print_pairs, print_resources, say, say_aside
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
@@ -60,10 +61,11 @@ def version_id(client: Client, name: str) -> str:
 
     Raises NotFound.
     """
-    application_id, colon, number = name.rpartition(":")
+    application, colon, number = name.rpartition(":")
     if not colon:
         return name
-    numbers = {str(one.number): one.id for one in client.versions(application_id)}
+    versions = client.versions(application_id(client, application))
+    numbers = {str(one.number): one.id for one in versions}
     if number not in numbers:
         raise NotFound(
             f"There is no version {number}.", where=name, remedy=f"There are: {', '.join(numbers)}."
