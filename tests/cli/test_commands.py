@@ -13,6 +13,8 @@ from easeml.cli.output import moment
 from easeml.cli.sent_rows import read_csv, rows_of_table, split_csv
 from easeml.client import credentials_file
 
+_CREATE = ("POST", "/api/v1/applications")
+
 
 @pytest.fixture
 def run(service: FakeService, monkeypatch: pytest.MonkeyPatch):
@@ -92,6 +94,40 @@ def test_create_gives_one_json_document_and_sends_every_option(
     assert (sent["max_tasks"], sent["max_seconds"], sent["objective"]) == (6, 90.0, "accuracy")
 
 
+def test_each_of_several_targets_gets_an_application_that_is_not_told_the_others(
+    run, table: Path, service: FakeService
+):
+    targets = ("--target", "x", "--target", "y", "--target", "z")
+    shown = run("app", "create", str(table), *targets, "--drop", "id", "--keep", "z", "--yes")
+    assert shown.stdout.count("easeml app watch app_") == 3
+    sent = [json.loads(one[3]) for one in service.requests if one[:2] == _CREATE]
+    assert len(service.uploads) == 1
+    assert [one["target"] for one in sent] == ["x", "y", "z"]
+    assert [one["drop"] for one in sent] == [["id", "y"], ["id", "x"], ["id", "x", "y"]]
+    assert [one["name"] for one in sent] == ["table: x", "table: y", "table: z"]
+    made = run("app", "create", str(table), *targets, "--name", "May", "--yes", "--json")
+    assert len(json.loads(made.stdout)) == 3
+    sent = [json.loads(one[3]) for one in service.requests if one[:2] == _CREATE]
+    assert [one["name"] for one in sent[3:]] == ["May: x", "May: y", "May: z"]
+
+
+def test_nothing_is_started_where_one_of_several_targets_cannot_be_predicted(
+    run, table: Path, service: FakeService
+):
+    targets = ("--target", "x", "--target", "nowhere")
+    refused = run("app", "create", str(table), *targets, "--yes", expect=2).stderr
+    assert "Where: --target 'nowhere'" in refused
+    assert not [one for one in service.requests if one[:2] == _CREATE]
+
+
+def test_an_application_is_meant_by_its_name_wherever_its_id_is(run, service: FakeService):
+    assert "app_1" in run("app", "show", "table").stdout
+    assert "app_1" in run("app", "wait", "table").stdout
+    run("job", "pause", "table")
+    run("job", "list", "--app", "table")
+    assert service.jobs_of == "app_1"
+
+
 def test_an_application_is_made_of_data_that_lies_elsewhere(run, service: FakeService):
     address = "https://lab.org/prices.csv"
     told = run("data", "add", address).stdout
@@ -117,7 +153,20 @@ def test_an_application_is_made_of_data_that_lies_elsewhere(run, service: FakeSe
         (["app", "create", "missing.csv", "--json"], 2, "no terminal to ask"),
         (["app", "create", "missing.csv", "--yes", "--set", "x"], 2, "COLUMN=TYPE"),
         (["app", "create"], 2, "Missing argument"),
-        (["app", "show", "app_9"], 2, "Look at the list"),
+        (
+            ["app", "show", "app_9"],
+            2,
+            "There are: prices (app_2), prices (app_3), table (app_1). All: easeml app list",
+        ),
+        (["app", "show", "prices"], 2, "Say which by its id: app_2, app_3."),
+        (["app", "show", "tabel"], 2, "Did you mean table (app_1)?"),
+        (["app", "create", "missing.csv", "--objective", "a", "--objective", "b"], 2, "one value"),
+        (
+            ["schema", "infer", "missing.csv", "--target=a", "--target", "b"],
+            2,
+            "--target takes one",
+        ),
+        (["app", "create", "data_2", "--target=x", "--target=x", "--yes"], 2, "named twice: x, x"),
         (["app", "wait", "app_1", "--until", "tomorrow"], 2, "tomorrow"),
         (["app", "wait", "app_1", "--until", "converged", "--timeout", "0"], 3, "not there yet"),
     ],
@@ -317,7 +366,7 @@ def test_login_keeps_the_key_for_later_commands(run, monkeypatch: pytest.MonkeyP
 
 
 def test_what_cannot_be_sent_is_wrong_use(run, table: Path):
-    assert "cannot be sent" in run("app", "show", "a\nb", expect=2).stderr
+    assert "cannot be sent" in run("task", "show", "a\nb", expect=2).stderr
     create = ("app", "create", str(table), "--target", "y", "--yes", "--max-seconds", "inf")
     assert "finite number" in run(*create, expect=2).stderr
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,7 +17,7 @@ from easeml.cli.costs import read_costs_file
 from easeml.cli.model_rules import bytes_of, read_monotonic, seconds_of
 from easeml.cli.named_data import dataset_of
 from easeml.cli.options import Header, Json, WhichTable, comma_separated, given
-from easeml.cli.output import check_can_ask, is_interactive, print_found, say, say_aside
+from easeml.cli.output import check_can_ask, is_interactive, print_told, say, say_aside
 from easeml.cli.showing import (
     ask_for_target,
     default_objective,
@@ -22,7 +25,7 @@ from easeml.cli.showing import (
     print_proposal,
 )
 from easeml.client import Client, made_request
-from easeml.contract.applications import Application, Declaration
+from easeml.contract.applications import Application, Declaration, one_a_target
 from easeml.contract.datasets import Version, notes_beside
 from easeml.contract.journey import asked_of_goal
 from easeml.errors import InvalidInput, TimedOut
@@ -54,7 +57,7 @@ def create(
     data: options.Data,
     *,
     query: options.Query = "",
-    target: options.Target = None,
+    target: options.Targets = None,
     objective: options.Objective = None,
     costs: options.Costs = None,
     cost_unit: options.CostUnit = "",
@@ -97,13 +100,14 @@ def create(
     with Client() as client:
         dataset = dataset_of(client, data, query=query, header=header, table=table, quiet=as_json)
         version = client.wait_version_ready(dataset.version.id)
-        say_aside(*notes_beside(version, target))
+        targets = target or [_asked_target(version)]
+        say_aside(*_notes(version, target or [None]))
         declaration = made_request(
             Declaration,
             dataset_id=dataset.id,
             version_id=version.id,
             name=name,
-            target=target or _asked_target(version),
+            target=targets[0],
             objective=objective,
             cost_unit=cost_unit,
             set=changes,
@@ -125,11 +129,35 @@ def create(
                 deadline=deadline,
             ),
         )
-        _propose(client, declaration, wanted, quiet=as_json)
+        declarations = [declaration]
+        if len(targets) > 1:
+            declarations = one_a_target(declaration, targets, dataset.name)
+        for one in declarations:
+            with _told_of(one.target if len(targets) > 1 else None):
+                _propose(client, one, wanted, quiet=as_json)
         if not yes:
             typer.confirm("Start?", default=True, abort=True)
-        application = _created(client, declaration, wanted)
-    print_found(application, _say_started, as_json=as_json)
+        made = [_created(client, one, wanted) for one in declarations]
+    document = made if len(made) > 1 else made[0]
+    print_told(document, partial(_say_started, made), as_json=as_json)
+
+
+@contextmanager
+def _told_of(target: str | None) -> Iterator[None]:
+    """Let what a block finds wrong tell which of several targets it is about; None: there is one."""
+    try:
+        yield
+    except InvalidInput as error:
+        if target is None:
+            raise
+        where = ", ".join(filter(None, (error.where, f"--target '{target}'")))
+        raise InvalidInput(error.message, where=where, remedy=error.remedy) from error
+
+
+def _notes(version: Version, targets: Iterable[str | None]) -> dict[str, None]:
+    """Return once what is to be said of an upload whose columns are predicted; in order."""
+    notes = map(partial(notes_beside, version), targets)
+    return dict.fromkeys(chain.from_iterable(notes))
 
 
 def _read(**options: Any) -> dict[str, Any]:
@@ -137,9 +165,10 @@ def _read(**options: Any) -> dict[str, Any]:
     return {name: _READERS[name](told) for name, told in given(**options).items()}
 
 
-def _say_started(application: Application) -> None:
-    say(f"Started {application.id} ({application.name}).")
-    say(f"Watch it with: easeml app watch {application.id}")
+def _say_started(made: Iterable[Application]) -> None:
+    for one in made:
+        say(f"Started {one.id} ({one.name}).")
+        say(f"Watch it with: easeml app watch {one.id}")
 
 
 def _propose(client: Client, declaration: Declaration, goal: Goal | None, *, quiet: bool) -> None:

@@ -14,8 +14,12 @@ Data = Annotated[
     ),
 ]
 Query = Annotated[str, typer.Option(help="Which rows of a database: SELECT ...")]
-Target = Annotated[
-    str | None, typer.Option(help="Column to predict; proposed by easeml if left out.")
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column to predict; proposed by easeml if left out. Repeatable: each gets an "
+        "application of its own, which is not told the others."
+    ),
 ]
 Objective = Annotated[
     str | None,
@@ -38,7 +42,8 @@ Set = Annotated[
 ]
 Drop = Annotated[list[str] | None, typer.Option(help="Column to leave out.")]
 Keep = Annotated[
-    list[str] | None, typer.Option(help="Column to keep although proposed for dropping.")
+    list[str] | None,
+    typer.Option(help="Column to keep although proposed for dropping, or another target."),
 ]
 SplitBy = Annotated[
     str,

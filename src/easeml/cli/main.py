@@ -3,13 +3,14 @@
 import gc
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from easeml.errors import (
     EasemlError,
@@ -127,11 +128,41 @@ class _Commands(Mapping[str, Any]):
         return len(_COMMANDS)
 
 
+class _Command(TyperCommand):
+    """Refuses an option that takes one value and has several, of which the last would count."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, given = self.make_parser(ctx).parse_args(list(args))
+        counts = Counter(filter(_takes_one_value, given))
+        for option, times in counts.items():
+            if times > 1:
+                raise InvalidInput(
+                    f"{option.opts[0]} takes one value, and has {times}.",
+                    remedy="Name one of them.",
+                )
+        return super().parse_args(ctx, args)
+
+
+def _takes_one_value(parameter: Any) -> bool:
+    several = "multiple", "is_flag", "count"
+    return isinstance(parameter, TyperOption) and not any(map(vars(parameter).get, several))
+
+
+def _take_options_once(app: typer.Typer) -> None:
+    """Let the commands of ``app`` and of its groups be ``_Command``."""
+    for command in app.registered_commands:
+        command.cls = _Command
+    for group in app.registered_groups:
+        assert group.typer_instance is not None, group.name
+        _take_options_once(group.typer_instance)
+
+
 @cache
 def _commands_of(module: str) -> Mapping[str, Any]:
     """Return the commands that a module of this room registers."""
     own = typer.Typer()
     import_module(f"easeml.cli.{module}").register(own)
+    _take_options_once(own)
     return typer.main.get_group(own).commands
 
 

@@ -1,5 +1,7 @@
 """The REST types of applications: what is declared, what easeml proposes, what is served."""
 
+from collections.abc import Sequence
+from itertools import filterfalse
 from typing import Any, Literal
 
 from pydantic import AwareDatetime, Field
@@ -10,6 +12,7 @@ from easeml.contract.models import EnsembleMember, Measure, TrainedModel
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import Permission, RolloutState
 from easeml.contract.times import Moment
+from easeml.errors import InvalidInput
 
 
 class Declaration(Request):
@@ -43,6 +46,30 @@ class Declaration(Request):
     seed: int = 0
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
     weight: str | None = None  # the column that says how much each row counts; no input
+
+
+def one_a_target(declaration: Declaration, targets: Sequence[str], name: str) -> list[Declaration]:
+    """Return a declaration for each of several columns that are to be predicted of the same data.
+
+    Of each, the other targets are no inputs, for they are not known either when it is predicted;
+    those that ``declaration.keep`` names are. ``name``: of the data, where the declaration has
+    none; an application is called ``NAME: TARGET``. Raises ``InvalidInput`` where a target is
+    there twice.
+    """
+    if len(set(targets)) < len(targets):
+        raise InvalidInput(f"A target is named twice: {', '.join(targets)}.", where="target")
+    decided = {*declaration.keep, *declaration.drop}
+    left_out = list(filterfalse(decided.__contains__, targets))
+    declared = []
+    for target in targets:
+        others = filter(target.__ne__, left_out)
+        changes = {
+            "target": target,
+            "drop": [*declaration.drop, *others],
+            "name": f"{declaration.name or name}: {target}",
+        }
+        declared.append(declaration.model_copy(update=changes))
+    return declared
 
 
 class ObjectiveOption(Answer):
