@@ -316,6 +316,13 @@ def test_what_serves_in_the_end_is_looked_at(store: Store, ann: Caller) -> None:
     assert live.id == weigh_columns(store, ann)
 
 
+def test_nobody_asks_which_column_a_model_of_one_column_looks_at(store: Store, ann: Caller) -> None:
+    app = searching(store, ann, drop=["price"])
+    train(store, app, 0, 0.7)
+    end_search(store, app)
+    assert looks(store) == ["test-quality"]
+
+
 def test_the_best_model_is_served_and_read_once_through_the_ledger(
     store: Store, ann: Caller
 ) -> None:

@@ -11,6 +11,7 @@ from easeml.lifecycle.work import (
     CHECK,
     LABEL,
     Answered,
+    Proposal,
     Rows,
     calibrated,
     experience,
@@ -48,6 +49,15 @@ def test_the_wrong_label_and_the_slip_come_first_of_their_kinds(rows: Rows) -> N
     check = next(item for item in found if item.kind == CHECK)
     assert (check.row, check.options[0][0]) == (0, "high")
     assert what_matters(repaired, [check])[0][0] == "x"
+
+
+def test_no_cell_is_marked_beside_a_text_that_the_stand_in_cannot_read(rows: Rows) -> None:
+    said = np.where(rows.answers == "high", "it came out rather high", "it was as low as ever")
+    notes = [f"{text} on day {day} of the trial" for day, text in enumerate(said)]
+    wordy = Rows(rows.train.assign(notes=notes), rows.answers, rows.pool[:0], rows.counted)
+    check = Proposal(CHECK, 0, "z", 0.1)
+    assert what_matters(rows, [check]) != [[]]
+    assert what_matters(wordy, [check]) == [[]]
 
 
 def test_what_was_answered_is_not_asked_again(rows: Rows) -> None:

@@ -22,7 +22,8 @@ RELATION = "rows.parquet"
 _OPTIONS = 5
 _USUAL = 0.95  # share of the answers that have no more decimals
 _COLUMNS = 30
-_LONGEST = 200  # characters of a cell
+_LONGEST = 200  # characters of a value that is compared or offered
+_LONGEST_SHOWN = 4_000  # characters of a cell that helps people to answer
 _LOOKED_AT = 20_000  # train rows in which doubtful cells are looked for
 _FEWEST = 10  # rows of which doubts can be found
 _FEWEST_LEARNED = 2
@@ -269,7 +270,16 @@ def cells_of(row: pd.Series, matters: list[str]) -> dict[str, str]:
     names = list(map(str, row.index))
     if len(names) > _COLUMNS:
         names = list(dict.fromkeys([*matters, *names]))[:_COLUMNS]
-    return {name: text_of(row[name]) for name in names}
+    return {name: _shown(row[name]) for name in names}
+
+
+def _shown(value: Any) -> str:
+    """Return a cell as text, whole but for what is longer than a page; then it ends in dots."""
+    if not isinstance(value, str) or len(value) <= _LONGEST:
+        return text_of(value)
+    if len(value) <= _LONGEST_SHOWN:
+        return value
+    return f"{value[:_LONGEST_SHOWN].rstrip()} …"
 
 
 def _read(path: Path) -> pd.DataFrame:

@@ -224,9 +224,11 @@ def _unmeasured(columns: list[str], losses: tuple[tuple[float, ...], ...]) -> tu
     names = [column for column, found in zip(columns, losses, strict=True) if not found]
     if not names:
         return ()
-    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
     listed = ", ".join(names[:_LISTED])
-    return (f"There was no time for {count}: {listed}. Nothing is known of their importance.",)
+    if len(names) == 1:
+        return (f"There was no time for the column {listed}: nothing is known of its importance.",)
+    told = f"There was no time for {len(names)} columns: {listed}."
+    return (f"{told} Nothing is known of their importance.",)
 
 
 TOOLS = (

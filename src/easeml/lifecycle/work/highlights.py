@@ -15,6 +15,8 @@ from easeml.lifecycle.work.stand_in import StandIn
 MOST_COLUMNS = 3
 _LEVELS = 20  # of a text; all others count as one
 _LEAST = 0.1  # of the effect of the first column, that others have to have
+_SAMPLE = 200  # values of a column that are looked at
+_MOST_WORDS = 4  # of a category, on average
 _OTHER = "another value"
 
 
@@ -23,6 +25,8 @@ def what_matters(rows: Rows, items: Sequence[Proposal]) -> list[list[str]]:
 
     A linear stand-in learns the column that is asked about from the others; a column bears on the
     answer as far as the stand-in says something else where its cell is a usual one (occlusion).
+    None does in a table with texts of several words: the stand-in does not read them, and marks on
+    the other cells would lead past what says most.
     """
     found: list[list[str]] = [[] for _ in items]
     places: dict[str, list[int]] = {}
@@ -43,7 +47,8 @@ def _columns(rows: Rows, column: str, asked: Sequence[Any]) -> list[list[str]]:
         answers = _as_target(rows.train[column])
     is_known = answers.notna().to_numpy()
     taught, answers = rows.train.loc[is_known, names], answers[is_known]
-    if not names or len(answers) < 2:
+    is_read = not any(map(_is_prose, map(taught.get, names)))
+    if not names or len(answers) < 2 or not is_read:
         return [[] for _ in asked]
     learned = StandIn(Rows(taught, answers, taught.iloc[:0], taught.iloc[:0]), 0)
     frame = pd.concat([rows.train[names], rows.pool[names]]).loc[list(asked)]
@@ -58,6 +63,15 @@ def _columns(rows: Rows, column: str, asked: Sequence[Any]) -> list[list[str]]:
         moved = learned.model.predict(learned.encoded(changed)) - said
         effects[:, place] = (moved**2).sum(axis=1)
     return [_strongest(names, effects[row]) for row in range(len(frame))]
+
+
+def _is_prose(column: Column) -> bool:
+    """Tell whether the first values of a column are texts of several words."""
+    known = column.dropna()[:_SAMPLE]
+    if known.empty or pd.api.types.is_numeric_dtype(known):
+        return False
+    words = known.astype(str).str.count(" ") + 1
+    return bool(words.mean() > _MOST_WORDS)
 
 
 def _as_target(column: Column) -> Column:

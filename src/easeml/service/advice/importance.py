@@ -27,6 +27,8 @@ def request(tx: Transaction, model: TrainedModel) -> Task | None:
     cost = tables.tasks.get(model.task_id).cost
     seconds = min(max(_SHARE * cost, _LEAST_SECONDS), _MOST_SECONDS)
     version = tables.versions.get(job.version_id)
+    if sum(column["role"] == "input" for column in version.columns) < 2:
+        return None  # a model of one column looks at that
     application = tables.applications.get(model.application_id)
     question = tools.Question(TOOL, {}, model, seconds)
     return tools.request(tx, application, version, question)
