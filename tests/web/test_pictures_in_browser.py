@@ -40,7 +40,11 @@ def test_pictures_from_what_easeml_saw_to_trying_one(sign_in: SignIn, tmp_path: 
     page.get_by_role("button", name="Predict the file").click()
     expect(page.locator("#answer")).to_contain_text("30 rows predicted")
     page.goto(page.url.replace("/try", "/endpoint"))
+    expect(page.locator("#curl")).to_contain_text("--data-binary @picture.png")
     expect(page.locator("#curl-csv")).to_contain_text("application/octet-stream")
+    expect(page.locator("#python")).to_contain_text('file=Path("picture.png").read_bytes()')
+    expect(page.locator("#javascript")).to_contain_text('body: await readFile("picture.png")')
+    expect(page.get_by_text("base64")).to_have_count(0)
     page.goto(page.url.replace("/endpoint", "/data"))
     expect(page.get_by_role("img", name="example 1")).to_be_visible()
 

@@ -87,6 +87,7 @@ async def endpoint(context: PageContext) -> Response:
         "python_rows": repr([row]),
         "file_type": file_type,
         "file_name": file_name,
+        "is_picture": [column.type for column in inputs] == ["image"],
     }
     return pages.render(context, application, "application_endpoint.html", **values)
 
