@@ -169,7 +169,7 @@ def test_missing_codes_are_proposed_and_used_when_declared(
     assert found[0].suspected_codes == codes
     assert found[0].missing == 0
     if codes:
-        assert f"{codes[0].replace(',', ', ')} may stand for a missing value" in found[0].evidence
+        assert f"'{codes[-1]}' may stand for a missing value" in found[0].evidence
         made = declare(table, found, "y", {"v.missing": codes[0]})
         assert made.columns[0].missing == pytest.approx(
             sum(str(value) in (codes[0], f"{codes[0]}.0") for value in frame["v"]) / len(frame)

@@ -111,7 +111,7 @@ def _finished(report: ColumnReport, values: Values) -> ColumnReport:
     if report.nature in ("identifier", "constant"):
         report = replace(report, role="drop")
     if report.suspected_codes:
-        codes = ", ".join(report.suspected_codes)
+        codes = ", ".join(f"'{code}'" for code in report.suspected_codes)
         more = f" {codes} may stand for a missing value."
         report = replace(report, evidence=report.evidence + more)
     return report
