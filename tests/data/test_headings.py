@@ -5,7 +5,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from easeml.data import bare_text, infer, read_table
+from easeml.data import DatasetError, bare_text, infer, read_table
 from easeml.data.readers.read import open_table
 
 ROWS = [[n, f"2024-01-{n:02}", n * 1.5, n * 2.5, n * 10] for n in range(1, 29)]
@@ -54,6 +54,45 @@ def test_totals_and_remarks_below_a_text_table_are_left_out(tmp_path: Path) -> N
     parts = list(sliced.slices(700))
     assert [len(part) for part in parts] == [700, 700, 700, 700, 200]
     assert parts[-1].column("Kunde").to_pylist() == table.column("Kunde").to_pylist()[2800:]
+
+
+@pytest.mark.parametrize(
+    ("end", "beginnings", "count"),
+    [
+        ("Total;;;1.234\n", "Total", 30),
+        ("Total;;;1.234\n", "Total", 400_000),  # read in blocks
+        ("\r\n\r\nSumme\r\nStand: 3. Mai\r\n\r\n", "Summe, Stand: 3. Mai", 30),
+        ("Gesamt:;;9", "Gesamt:", 30),
+        ("Summe;;9,5;;\nQuelle: das Amt\n", "Summe, Quelle: das Amt", 30),
+    ],
+)
+def test_a_total_that_ends_early_is_left_out(
+    tmp_path: Path, end: str, beginnings: str, count: int
+) -> None:
+    rows = "".join(f"{n % 9}.6.2024;K{n};{n},5;{n % 3};a b\n" for n in range(count))
+    path = tmp_path / "t.csv"
+    path.write_text(f"Tag;Kunde;Kosten;x;y\n{rows}{end}")
+    table = read_table(path)
+    assert table.num_rows == count
+    assert f"left out: {beginnings}." in table.schema.metadata[b"note"].decode()
+    assert bare_text(path.read_bytes(), "t.csv").text.count("\n") == count + 1
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Total;;;;;;9\n",  # too long
+        "2.6.2024;K9\n",
+        "Bern\n",  # one word
+        '3.6.2024;K9;1,5;0;"he said\nTotal"\nTotal;1\n2.6.2024;K9\n',
+    ],
+)
+def test_other_rows_of_another_width_are_refused_with_their_place(tmp_path: Path, end: str) -> None:
+    rows = "".join(f"{n % 9}.6.2024;K{n};{n},5;{n % 3};a b\n" for n in range(30))
+    path = tmp_path / "t.csv"
+    path.write_text(f"Tag;Kunde;Kosten;x;y\n{rows}{end}")
+    with pytest.raises(DatasetError, match=r"row 3\d.*the header has 5 columns, and this row has"):
+        read_table(path)
 
 
 def test_the_first_of_sheets_that_are_alike_is_read(tmp_path: Path) -> None:

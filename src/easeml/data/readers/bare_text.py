@@ -11,6 +11,7 @@ from easeml.data.errors import refusing
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.headings import LAST, rows_below
 from easeml.data.readers.layout import layout_of
+from easeml.data.readers.short_rows import without_short_end
 from easeml.data.readers.source import Source
 
 
@@ -28,7 +29,7 @@ def bare_text(data: bytes, name: str) -> BareText:
     """
     text, _ = decoded(data, name)
     layout = layout_of(text, Source(name, data=data))
-    begun = layout.begun(text)
+    begun, _ = without_short_end(layout.begun(text), layout)
     lines = io.StringIO(begun, newline="").readlines()
     reader = csv.reader(lines, delimiter=layout.delimiter)
     rows: list[list[str]] = []

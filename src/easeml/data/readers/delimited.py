@@ -15,6 +15,7 @@ from easeml.data.errors import DatasetError, first_of, refusing
 from easeml.data.readers.encoding import Utf8File, decoded, encoding_of
 from easeml.data.readers.headings import LAST, rows_below, told_of_below
 from easeml.data.readers.layout import SAMPLE, Layout, layout_of, other_delimiter
+from easeml.data.readers.short_rows import has_short_end, without_short_end
 from easeml.data.readers.sliced import SlicedTable
 from easeml.data.readers.source import LARGEST, Source
 from easeml.data.types.arrow import arrow_compute
@@ -154,12 +155,13 @@ def _whole(source: Source) -> pa.Table:
 
     text, encoding = decoded(source.read(), source.name)
     layout = layout_of(text, source)
-    data = layout.begun(text).encode()
+    begun, short = without_short_end(layout.begun(text), layout)
+    data = begun.encode()
     block = min(len(data) + 1, _LONGEST)
     batches = _divided(pa.BufferReader(data), block, layout)
     table = pa.Table.from_batches(batches, layout.schema())
     _check_rows(table.num_rows, source.name)
-    return _finished(table, encoding, source, layout, text)
+    return _finished(table, encoding, source, layout, text, short)
 
 
 def _streamed(source: Source) -> pa.Table | None:
@@ -175,7 +177,7 @@ def _streamed(source: Source) -> pa.Table | None:
     if not is_utf8 or not _begins_plainly(sample):
         return None
     layout = layout_of(sample, source)
-    if layout.above:
+    if layout.above or has_short_end(source.path, layout):
         return None
     block = min(_BLOCK, _RESERVED // len(layout.names))
     try:
@@ -188,12 +190,21 @@ def _streamed(source: Source) -> pa.Table | None:
 
 
 def _finished(
-    table: pa.Table, encoding: str, source: Source, layout: Layout, head: str
+    table: pa.Table,
+    encoding: str,
+    source: Source,
+    layout: Layout,
+    head: str,
+    short: Sequence[str] = (),
 ) -> pa.Table:
-    """The table without what stands below it, and with what was found."""
+    """The table without what stands below it, and with what was found.
+
+    ``short``: how the rows begin that were left out before, for they end early.
+    """
     below = rows_below(_last_rows(table))
     kept = table.slice(0, table.num_rows - len(below))
-    return kept.replace_schema_metadata(_told(encoding, source, layout, head, below))
+    told = _told(encoding, source, layout, head, [*below, *short])
+    return kept.replace_schema_metadata(told)
 
 
 def _check_rows(rows: int, name: str) -> None:

@@ -12,7 +12,7 @@ from easeml.data.errors import first_of
 from easeml.data.readers.header import are_numbers, is_value
 
 _LOOKED_AT = 50  # rows below the names
-_MOST_BELOW = 5  # totals and remarks
+MOST_BELOW = 5  # totals and remarks
 LAST = 60
 """Rows by which it is told what stands below a table."""
 _TOTALS = re.compile(
@@ -65,9 +65,9 @@ def rows_below(rows: Sequence[Row]) -> list[str]:
     last ones, ``LAST`` or all there are; the first of them stays. Empty rows beside these go with
     them, and begin with nothing.
     """
-    columns = zip(*rows[:-_MOST_BELOW] or rows, strict=True)
+    columns = zip(*rows[:-MOST_BELOW] or rows, strict=True)
     wordy = list(map(_has_words, columns))
-    last_first = reversed(rows[1:][-_MOST_BELOW:])
+    last_first = reversed(rows[1:][-MOST_BELOW:])
     below = list(takewhile(partial(_is_below, wordy), last_first))
     beginnings = list(map("".join, map(_filled_first, below)))
     return beginnings[::-1] if any(beginnings) else []
@@ -91,12 +91,18 @@ def _is_below(wordy: Sequence[bool], row: Row) -> bool:
     if len(filled) in (0, len(row)):
         return not filled
 
-    first = filled[0]
-    if _TOTALS.fullmatch(first.rstrip(" :")):
+    if begins_as_total(filled):
         return True
+    first = filled[0]
     is_alone = (len(filled), " " in first) == (1, True)
     is_beside_words = wordy[row.index(first)]
     return is_alone and len(row) > 2 and not is_beside_words
+
+
+def begins_as_total(cells: Sequence[str]) -> bool:
+    """Whether the first cell with something in it says that a row is a total."""
+    first = next(filter(None, cells))
+    return _TOTALS.fullmatch(first.rstrip(" :")) is not None
 
 
 def told_of_below(below: Sequence[str]) -> str:
