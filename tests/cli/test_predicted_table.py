@@ -5,12 +5,14 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from easeml.cli.predicted_table import of_rows, of_samples, write_as
 from easeml.contract.applications import Prediction
+from easeml.decimals import CsvStyle
 from easeml.errors import Conflict
 
 SHARES = [{"no": 0.25, "yes": 0.75}, {"no": 0.5, "yes": 0.5}]
@@ -48,6 +50,38 @@ def test_a_column_of_the_file_keeps_its_name() -> None:
 NUMBERS = ["-5.2", "-1e-3", "-5,2", "-1.234,5", "-1,234.5", "-1 234,5", "-1\xa0234", "-5 %", "+,5"]
 HOSTILE = ["=cmd()", "+1 555", "-1+cmd()", "-1,5|x", "@here", "plain", "+", "-", *NUMBERS]
 GUARDED = ["'=cmd()", "'+1 555", "'-1+cmd()", "'-1,5|x", "'@here", "plain", "+", "-", *NUMBERS]
+
+
+@pytest.mark.parametrize(
+    ("rows", "delimiter", "written"),
+    [
+        (
+            [["-3,5", "01.02.2024"], ["1.234,5", "x"]],
+            ";",
+            ["-3,5;01.02.2024;0,25", "1.234,5;x;-7,5"],
+        ),
+        ([["3,5", "a"], ["4", "b"]], ",", ['"3,5",a,"0,25"', '4,b,"-7,5"']),
+        ([["3.5", "a,5"], ["1,234", "b"]], ";", ["3.5;a,5;0.25", "1,234;b;-7.5"]),
+        ([["1,234", "a"], ["7", "b"]], ";", ["1,234;a;0.25", "7;b;-7.5"]),  # maybe thousands
+        ([[3, None], [4, 5.5]], ",", ["3,,0.25", "4,5.5,-7.5"]),
+    ],
+)
+def test_predictions_are_written_as_the_numbers_of_the_file_are(
+    rows: list[list[Any]], delimiter: str, written: list[str]
+) -> None:
+    found = of_rows(["x", "y"], rows, predicted(predictions=[0.25, -7.5]), delimiter)
+    assert found.as_csv().splitlines()[1:] == written
+
+
+def test_a_fetched_file_is_written_as_the_one_that_was_sent(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"x": ["3,5", "-4"], "prediction": [0.25, None], "lower": [-7.5, 2.0]})
+    frame.to_parquet(tmp_path / "rows.parquet")
+    style = CsvStyle.of("x;y\n3,5;a\n4,5;b\n")
+    assert style == CsvStyle(delimiter=";", decimal=",")
+    write_as(tmp_path / "rows.parquet", tmp_path / "out.csv", style=style)
+    read = pd.read_csv(tmp_path / "out.csv", sep=";", decimal=",")
+    assert read["lower"].tolist() == [-7.5, 2.0]
+    assert read["prediction"].isna().tolist() == [False, True]
 
 
 def test_what_a_spreadsheet_would_run_is_guarded_in_csv(tmp_path: Path) -> None:

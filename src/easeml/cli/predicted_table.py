@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.cli.named_files import writing
 from easeml.contract.applications import Prediction
 from easeml.contract.predictions import as_columns, without_formula
+from easeml.decimals import CsvStyle, decimal_sign
 from easeml.errors import Conflict
 from easeml.folders import whole_file
 
@@ -19,18 +20,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _JSON_LINES = {".jsonl", ".ndjson"}
+_USUAL = CsvStyle()
 _PARQUET = {".parquet", ".pq"}
 
 
 @dataclass(frozen=True)
 class PredictedTable:
-    """Columns by name, all of one length; ``delimiter``: of the CSV that was read.
+    """Columns by name, all of one length; ``style``: of the CSV that was read.
 
     ``keep_formulas``: CSV has names and texts as they are; see ``without_formula``.
     """
 
     columns: dict[str, Sequence[Any]]
-    delimiter: str = ","
+    style: CsvStyle = _USUAL
     keep_formulas: bool = False
 
     def with_names(self, answers: Iterable[Prediction]) -> "PredictedTable":
@@ -51,12 +53,13 @@ class PredictedTable:
         return replace(self, columns={**columns, **named})
 
     def as_csv(self) -> str:
-        """Return a CSV text; a tensor is written as JSON."""
+        """Return a CSV text; a tensor is written as JSON, a number as the style has it."""
         out = io.StringIO()
-        writer = csv.writer(out, delimiter=self.delimiter, lineterminator="\n")
+        writer = csv.writer(out, delimiter=self.style.delimiter, lineterminator="\n")
         writer.writerow(self._safe(self.columns))
         for row in zip(*self.columns.values(), strict=True):
-            writer.writerow(self._safe(map(_cell, row)))
+            cells = self._safe(map(_cell, row))
+            writer.writerow(map(self.style.written, cells))
         return out.getvalue()
 
     def _safe(self, cells: Iterable[Any]) -> Iterable[Any]:
@@ -102,16 +105,23 @@ def _arrow_column(cells: Sequence[Any]) -> "pa.Array":
         return pa.array(list(map(_text, cells)))
 
 
-def write_as(source: Path, path: Path | None, *, keep_formulas: bool = False) -> int:
+def write_as(
+    source: Path,
+    path: Path | None,
+    *,
+    keep_formulas: bool = False,
+    style: CsvStyle = _USUAL,
+) -> int:
     """Write a Parquet file as the end of a name tells; return how many rows it has.
 
     ``path`` None: CSV to standard output. A part is held at a time, and the file is there when it
-    is whole. ``keep_formulas``: see ``PredictedTable``. Raises ``InvalidInput`` where it cannot be
+    is whole. ``keep_formulas``, ``style``: see ``PredictedTable``. Raises ``InvalidInput`` where it cannot be
     written.
     """
     from easeml.data import TableFormat, as_stream, rows_of
 
-    parts = as_stream(source, TableFormat.of(path), keep_formulas=keep_formulas)
+    form = TableFormat.of(path)
+    parts = as_stream(source, form, keep_formulas=keep_formulas, style=style)
     if path is None:
         sys.stdout.buffer.writelines(parts)
         sys.stdout.flush()
@@ -140,7 +150,8 @@ def of_rows(
     columns: dict[str, Sequence[Any]] = {}
     for place, name in enumerate(header):
         columns[_unlike(name, columns)] = [_cell_at(row, place) for row in rows]
-    return PredictedTable({**columns, **as_columns(prediction, taken=columns)}, delimiter)
+    style = CsvStyle(delimiter, decimal_sign(rows))
+    return PredictedTable({**columns, **as_columns(prediction, taken=columns)}, style)
 
 
 def _cell_at(row: Sequence[Any], place: int) -> Any:

@@ -13,12 +13,13 @@ from typing import Any
 from easeml.cli import nameless
 from easeml.cli.named_files import reading
 from easeml.data import DatasetError, bare_text, is_header
+from easeml.decimals import CsvStyle, most_frequent_delimiter
 from easeml.errors import InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
 _TEXT = {".csv", ".tsv", ".txt", ".tab", ""}
-_DELIMITERS = ",;\t|"
 _JUDGED = 200  # rows by which it is told whether the first holds names
+_HEAD = 1 << 18  # bytes by which the style of a file is told
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ class SentRows:
         """Return the table whose columns have no names: what stood for them is a row."""
         names = nameless.numbered(self.header)
         return replace(self, header=names, cells=[self.header, *self.cells])
+
+
+def style_of(file: Path) -> CsvStyle:
+    """Return how a text table is written; the usual style for any other file."""
+    if file.suffix.lower() not in _TEXT:
+        return CsvStyle()
+    with reading(file), file.open("rb") as content:
+        head = content.read(_HEAD)
+    return CsvStyle.of(_decoded(_bare(head, str(file))))
 
 
 def rows_of_table(file: Path) -> SentRows:
@@ -130,8 +140,7 @@ def read_csv(body: bytes, where: str) -> tuple[list[str], list[list[str]]]:
 
 def delimiter_of(body: bytes) -> str:
     """Return the delimiter that is most frequent in the header."""
-    header = _decoded(body).lstrip().partition("\n")[0]
-    return max(_DELIMITERS, key=header.count)
+    return most_frequent_delimiter(_decoded(body).lstrip())
 
 
 def read_json(body: bytes, where: str) -> list[dict[str, Any]]:

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from easeml.data.versions.table_files import without_formulas
+from easeml.decimals import CsvStyle
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import parquet
 
+_USUAL = CsvStyle()
 _BUFFER = 1 << 20  # bytes of a column that are read at once, and of a file
 
 
@@ -40,10 +42,17 @@ _BY_ENDING = {
 }
 
 
-def as_stream(source: Path, form: TableFormat, *, keep_formulas: bool = False) -> Iterator[bytes]:
+def as_stream(
+    source: Path,
+    form: TableFormat,
+    *,
+    keep_formulas: bool = False,
+    style: CsvStyle = _USUAL,
+) -> Iterator[bytes]:
     """Give the bytes of a Parquet file in another format; a part of it is held at a time.
 
-    ``keep_formulas``: CSV has names and texts as they are, see ``without_formulas``.
+    ``keep_formulas``: CSV has names and texts as they are, see ``without_formulas``; ``style``: how
+    it is written.
     """
     from pyarrow import parquet
 
@@ -54,7 +63,7 @@ def as_stream(source: Path, form: TableFormat, *, keep_formulas: bool = False) -
         if form == TableFormat.JSON_LINES:
             yield from _json_lines(read)
         else:
-            yield from _csv(read, keep_formulas=keep_formulas)
+            yield from _csv(read, keep_formulas, style)
 
 
 def rows_of(source: Path) -> int:
@@ -77,19 +86,35 @@ def _json_lines(read: parquet.ParquetFile) -> Iterator[bytes]:
         yield "\n".join(lines).encode()
 
 
-def _csv(read: parquet.ParquetFile, *, keep_formulas: bool) -> Iterator[bytes]:
+def _csv(read: parquet.ParquetFile, keep_formulas: bool, style: CsvStyle) -> Iterator[bytes]:
     import pyarrow as pa
 
-    yield _csv_text(read.schema_arrow.empty_table(), keep_formulas=keep_formulas, header=True)
+    empty = read.schema_arrow.empty_table()
+    yield _csv_text(empty, keep_formulas, style, header=True)
     for part in read.iter_batches():
         rows = pa.Table.from_batches([part])
-        yield _csv_text(rows, keep_formulas=keep_formulas, header=False)
+        yield _csv_text(rows, keep_formulas, style, header=False)
 
 
-def _csv_text(rows: pa.Table, *, keep_formulas: bool, header: bool) -> bytes:
+def _csv_text(rows: pa.Table, keep_formulas: bool, style: CsvStyle, *, header: bool) -> bytes:
     from pyarrow import csv
 
     out = io.BytesIO()
     shown = rows if keep_formulas else without_formulas(rows)
-    csv.write_csv(shown, out, csv.WriteOptions(include_header=header))
+    if style.decimal != ".":
+        shown = _with_decimals(shown, style)
+    options = csv.WriteOptions(include_header=header, delimiter=style.delimiter)
+    csv.write_csv(shown, out, options)
     return out.getvalue()
+
+
+def _with_decimals(rows: pa.Table, style: CsvStyle) -> pa.Table:
+    """Return rows whose numbers are texts with the sign of a style before their decimals."""
+    import pyarrow as pa
+
+    shown = rows
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_floating(field.type):
+            written = map(style.written, rows.column(place).to_pylist())
+            shown = shown.set_column(place, field.name, pa.array(list(written), pa.string()))
+    return shown

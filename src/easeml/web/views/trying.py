@@ -14,6 +14,7 @@ from starlette.routing import Route
 from easeml.contract.applications import Prediction
 from easeml.contract.datasets import Column
 from easeml.contract.predictions import as_columns, without_formula
+from easeml.decimals import CsvStyle
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, signed_in
 from easeml.web.views import application as pages
@@ -42,7 +43,7 @@ async def answer(context: PageContext) -> Response:
     except EasemlError as error:
         return await _show(context, form, problem=error)
     if "download" in form:
-        return _download(prediction)
+        return _download(prediction, await _style(form))
     return await _show(context, form, prediction=prediction)
 
 
@@ -146,6 +147,10 @@ def _is_table(file: UploadFile, inputs: list[Column]) -> bool:
     """Return whether a file is read as CSV: always where the inputs are single values."""
     if not _take_samples(inputs):
         return True
+    return _named_as_text(file)
+
+
+def _named_as_text(file: UploadFile) -> bool:
     return str(file.filename).lower().endswith((".csv", ".tsv"))
 
 
@@ -186,7 +191,17 @@ def _example(column: Column) -> str:
     return column.examples[0]
 
 
-def _download(prediction: Prediction) -> Response:
+async def _style(form: FormData) -> CsvStyle:
+    """Return how the text table of a form is written; the usual style where there is none."""
+    file = form.get("file")
+    if not isinstance(file, UploadFile) or not _named_as_text(file):
+        return CsvStyle()
+    await file.seek(0)
+    content = await file.read()
+    return CsvStyle.of(content.decode("utf-8", "replace"))
+
+
+def _download(prediction: Prediction, style: CsvStyle) -> Response:
     """Return the predictions as a CSV file."""
     columns = as_columns(prediction)
     if prediction.request_id:  # by both, feedback names a row
@@ -194,10 +209,10 @@ def _download(prediction: Prediction) -> Response:
         named = {"request_id": [prediction.request_id] * count, "row": [*range(count)]}
         columns = {**columns, **named}
     text = io.StringIO()
-    writer = csv.writer(text)
+    writer = csv.writer(text, delimiter=style.delimiter)
     writer.writerow(map(without_formula, columns))
     for row in zip(*columns.values(), strict=True):
-        writer.writerow(map(without_formula, row))
+        writer.writerow(map(style.written, map(without_formula, row)))
     headers = {"content-disposition": 'attachment; filename="predictions.csv"'}
     return Response(text.getvalue(), media_type="text/csv", headers=headers)
 
