@@ -18,6 +18,7 @@ from easeml.data import (
     read_table,
 )
 from easeml.data.types import values
+from easeml.data.versions.fitting import fit_table
 from easeml.schema import Schema
 
 from .tables import body, declared, number_schema, people, write
@@ -45,6 +46,26 @@ def test_json_and_csv_give_the_frame_of_training(tmp_path: Path) -> None:
         assert parsed.labels is not None
         pd.testing.assert_series_equal(parsed.labels, test["kind"])
         assert parsed.notes == []
+
+
+def test_a_dot_is_one_of_thousands_beside_decimal_commas(tmp_path: Path) -> None:
+    """Also in a column whose numbers had neither in training."""
+    rows = "".join(f"{n + 400};{n},25;{'ab'[n % 2]}\n" for n in range(60))
+    table = read_table(write(tmp_path, f"size;width;kind\n{rows}"))
+    made = declare(table, infer_table(table, "kind").columns, "kind")
+
+    def sizes(*lines: str) -> list[float]:
+        content = "\n".join(["size;width", *lines]).encode()
+        return (
+            parse_rows(content, "text/csv", made.schema_in, made.schema_out).frame["size"].tolist()
+        )
+
+    assert sizes("1.836;2,5", "-2.001.836;1,75", "7;3") == [1836, -2001836, 7]
+    assert sizes("1.836;2.5", "1.5;3") == [1.836, 1.5]
+    assert sizes("1.836;2") == [1.836]
+    fed = read_table(write(tmp_path, "size;width;kind\n1.836;2,5;a\n", "fed.csv"))
+    found = fit_table(fed, made.schema_in, made.schema_out, answers=True)
+    assert found.columns["size"].tolist() == [1836]
 
 
 @pytest.mark.parametrize("form", ["object", "list"])

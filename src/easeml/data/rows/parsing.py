@@ -20,6 +20,7 @@ from easeml.data.rows.nameless import numbered_table, width_of
 from easeml.data.rows.places import Place, places
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS
+from easeml.data.types.comma_files import without_dots_of_thousands
 from easeml.data.types.table_schemas import kinds_of, node_of
 from easeml.data.types.text_tables import noted
 from easeml.schema import Schema
@@ -157,6 +158,8 @@ class Reader:
         self.is_numbered = width_of(self.known) > 0
         numbers = [column.name for column in self.columns if _takes_plain_numbers(column)]
         self._numbers = {name: place for place, name in enumerate(numbers)}
+        every = filter(_is_number, [*self.columns, self.target])
+        self._quantities = [column.name for column in every]
         are_texts = all(isinstance(column, TextColumn) for column in self.columns)
         self.has_header = are_texts and len(self.names) > 1
 
@@ -240,6 +243,7 @@ class Reader:
     def read_table(self, table: pa.Table, findings: Findings, names: Sequence[str] = ()) -> Rows:
         """Read rows from a table, column by column; ``names``: of the file that each row is."""
         self.look_at(table, findings)
+        table = without_dots_of_thousands(table, self._quantities)
         place = places(names=names)
         inputs = self._inputs(table, findings, place)
         labels = self._labels_of_table(table, findings, place)
@@ -258,7 +262,8 @@ class Reader:
 
         Faults are kept in ``findings``.
         """
-        return self._inputs(part, findings, places(start))
+        plain = without_dots_of_thousands(part, self._quantities)
+        return self._inputs(plain, findings, places(start))
 
     def _inputs(self, table: pa.Table, findings: Findings, place: Place) -> ColumnTable:
         columns = {}
@@ -336,6 +341,10 @@ class Reader:
             without = f"{rows - given} of {rows} rows have no '{self.target.name}'"
             findings.note(f"{without}: quality is not computed. Send the others alone to see it.")
         return given == rows
+
+
+def _is_number(column: TextColumn | CellColumn) -> bool:
+    return isinstance(column, TextColumn) and column.kind == "number"
 
 
 def _takes_plain_numbers(column: TextColumn | CellColumn) -> bool:

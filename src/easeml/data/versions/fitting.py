@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data.errors import did_you_mean, first_of, respelt, shown, told_respelt
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, BadCell, check, from_arrow, object_array, report_of
+from easeml.data.types.comma_files import without_dots_of_thousands
 from easeml.data.types.table_schemas import kind_of, kinds_of, labels_of, node_of
 from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
@@ -66,6 +67,9 @@ def fit_table(
     table = table.rename_columns(list(map(meant.get, table.column_names, table.column_names)))
     if len(table.column_names) > 1 and not set(known) & set(table.column_names):
         return Fitted({}, [_another_table(table.column_names, known)])
+    kinds = {**kinds_of(schema_in), target: target_kind}
+    numbers = [name for name, kind in kinds.items() if kind == "number"]
+    table = without_dots_of_thousands(table, numbers)
     differences += _unknown_columns(table, known)
     columns = {}
     for name, kind in inputs.items():

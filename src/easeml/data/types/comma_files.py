@@ -1,0 +1,39 @@
+"""Files of countries that write 1.234,5: what a dot means in a column that had none before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from easeml.data.types.arrow import arrow_compute
+from easeml.data.types.text_tables import column_text
+from easeml.decimals import decimal_sign
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SAMPLE = 200  # rows by which the sign of decimals is told
+_GROUPED = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$"
+
+
+def without_dots_of_thousands(table: pa.Table, numbers: Iterable[str]) -> pa.Table:
+    """Return a table of text with 1836 for 1.836 in its columns of ``numbers``, if these have
+    decimal commas: a dot is not one of decimals there.
+
+    A column of whole numbers says nothing of such a dot by itself, and would read it as a point.
+    """
+    wanted = set(numbers)
+    texts: dict[str, pa.Array] = {}
+    for field in table.schema:
+        if field.name in wanted and str(field.type) == "string":
+            texts[field.name] = column_text(table, field.name)
+    first = [text.slice(0, _SAMPLE).to_pylist() for text in texts.values()]
+    if decimal_sign(first) == ".":
+        return table
+    compute = arrow_compute()
+    for name, text in texts.items():
+        are_grouped = compute.match_substring_regex(text, _GROUPED)
+        whole = compute.replace_substring(text, ".", "")
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, compute.if_else(are_grouped, whole, text))
+    return table
