@@ -47,6 +47,25 @@ def test_a_word_among_numbers_with_decimal_commas_is_named(tmp_path: Path) -> No
     assert "would be a number but for values such as 'zerbrochen'" in report.evidence
 
 
+@pytest.mark.parametrize(
+    ("others", "form", "highest"),
+    [("1,25 7,5 12,75", "1.234,5", "59915"), ("1.25 7.5 12.75", "", "907"), ("1 7 12", "", "907")],
+)
+def test_dots_are_of_thousands_where_other_columns_have_decimal_commas(
+    tmp_path: Path, others: str, form: str, highest: str
+) -> None:
+    sales = ["907", "1.836", "59.915"]
+    rows = [
+        f"{one};{other};{'ab'[n % 2]}"
+        for n in range(8)
+        for one, other in zip(sales, others.split(), strict=True)
+    ]
+    path = write(tmp_path, "\n".join(["sales;width;kind", *rows]))
+    found = infer(path, "kind").columns[0]
+    assert (found.type, found.format) == ("number", form)
+    assert f" to {highest}" in found.evidence
+
+
 def test_unknown_is_missing_only_among_numbers(tmp_path: Path) -> None:
     assert column(tmp_path, ["1", "unknown", "2", "3"]).missing == 0.25
     report = column(tmp_path, ["yes", "unknown", "no", ""])

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 _LEAST_PRESENT, _LEAST_SHARE = 5, 0.01  # rows, and share of the rows, with and without a value
 
 
-def look(name: str, array: pa.Array, told: str = "") -> ColumnReport:
+def look(name: str, array: pa.Array, told: str = "", *, decimal: str = ".") -> ColumnReport:
     """Infer type and nature of a column of text.
 
-    ``told``: the type that the file itself states, if any.
+    ``told``: the type that the file itself states, if any. ``decimal``: what stands before the
+    decimals in other columns of the table.
     """
     counts = arrow_compute().value_counts(array)
     distinct = counts.field("values")
@@ -45,7 +46,7 @@ def look(name: str, array: pa.Array, told: str = "") -> ColumnReport:
 
     report = None if told == "number" else _timestamp(strict)
     if report is None:
-        report = number_report(strict, array, told)
+        report = number_report(strict, array, told, decimal)
     if report is None:
         return _finished(text_report(loose), loose)
     return _finished(report, strict)

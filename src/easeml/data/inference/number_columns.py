@@ -12,6 +12,7 @@ from easeml.data.inference.missing_codes import suspect_numbers
 from easeml.data.inference.text_columns import text_report
 from easeml.data.types import values as v
 from easeml.data.types.column_report import ColumnReport, sort_labels
+from easeml.data.types.comma_files import are_dots_of_thousands
 from easeml.data.types.number_forms import CLOCKS, number_form, plain_numbers
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _FEWEST_TIMES = 10  # of day, that are measured; fewer are those of a timetable
 _FEWEST_ROWS = 10  # below which steps from row to row tell nothing
 _SURELY_COUNTED = 300  # rows, one after the other: no years
 _TOO_LONG = 1e15  # from which on whole numbers cannot be told apart, let alone be quantities
+_WITH_DOTS = "1.234,5"
 _LEADING_ZERO = re.compile(r"0\d+")
 
 
@@ -51,11 +53,11 @@ class _Numbers:
         return list(map(_label, self.unique.tolist()))
 
 
-def number_report(values: Values, array: pa.Array, told: str) -> ColumnReport | None:
+def number_report(values: Values, array: pa.Array, told: str, decimal: str) -> ColumnReport | None:
     """The report of a column of numbers, which may be labels or count the rows; None: it is none."""
     if told != "number" and _has_leading_zeros(values.texts):
         return None
-    numbers = _read_numbers(values)
+    numbers = _read_numbers(values, decimal)
     if numbers is None:
         return None
 
@@ -76,13 +78,17 @@ def _has_leading_zeros(texts: list[str]) -> bool:
     return any(map(_LEADING_ZERO.fullmatch, texts))
 
 
-def _read_numbers(values: Values) -> _Numbers | None:
-    """The numbers of a column; None where some texts are no numbers."""
+def _read_numbers(values: Values, decimal: str) -> _Numbers | None:
+    """The numbers of a column; None where some texts are no numbers.
+
+    ``decimal``: what stands before decimals in the table. Where it is a comma, dots that could be
+    of thousands are.
+    """
     import numpy as np
 
     array = text_array(values.texts)
-    form = ""
-    made = v.to_numbers(array)
+    form = _WITH_DOTS if decimal == "," and are_dots_of_thousands(array) else ""
+    made = v.to_numbers(plain_numbers(array, form))
     if made.bad.any():
         found = number_form([text for text in values.texts if text.lower() not in v.MISSING_NUMBER])
         is_timetable = found in CLOCKS and len(values.texts) < _FEWEST_TIMES

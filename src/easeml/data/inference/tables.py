@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.cells import report_of
 from easeml.data.types.column_report import PROPOSED, UNSURE_TARGET, ColumnReport
+from easeml.data.types.comma_files import decimal_of
 from easeml.data.types.declared_columns import declare_columns
 from easeml.data.types.table_schemas import schema_of
 from easeml.data.types.text_tables import column_text, noted
@@ -125,11 +127,12 @@ def _looked_at(
 ) -> list[ColumnReport]:
     """A report a column, in the order of the table."""
     found = []
+    judge = partial(look, decimal=decimal_of(texts.values()))
     for name, array in texts.items():
         told = told_type(table, name)
-        report = look(name, array, told)
+        report = judge(name, array, told)
         if looked is not table:
-            report = _checked(report, column_text(table, name), told)
+            report = _checked(report, column_text(table, name), partial(judge, told=told))
         found.append(replace(report, distribution=distribution(array, report)))
 
     by_name = dict(cells)
@@ -222,19 +225,21 @@ def _sampled(table: pa.Table, sample: int) -> pa.Table:
     return table.take(rows.astype(np.int64))
 
 
-def _checked(report: ColumnReport, array: pa.Array, told: str) -> ColumnReport:
-    """What a sample suggests, if it holds for all rows; else what all rows suggest."""
+def _checked(
+    report: ColumnReport, array: pa.Array, judge: Callable[[str, pa.Array], ColumnReport]
+) -> ColumnReport:
+    """What a sample suggests, if it holds for all rows; else what all rows suggest to ``judge``."""
     # What matters for these is which values there are.
     needs_all = report.role == "drop" or report.type in ("category", "text")
     if needs_all:
-        return look(report.name, array, told)
+        return judge(report.name, array)
 
     plain = v.plain(array, report.type, report.format)
     made = v.convert(plain, report.type, (), report.format)
     distinct = arrow_compute().count_distinct(array.filter(~made.missing)).as_py()
     has_more_classes = bool(report.classes) and distinct != report.distinct
     if made.bad.any() or has_more_classes:
-        return look(report.name, array, told)
+        return judge(report.name, array)
     return replace(report, missing=float(made.missing.mean()), distinct=distinct)
 
 

@@ -16,6 +16,19 @@ _SAMPLE = 200  # rows by which the sign of decimals is told
 _GROUPED = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+$"
 
 
+def are_dots_of_thousands(texts: pa.Array) -> bool:
+    """Whether there are dots in texts, and all stand before groups of three digits."""
+    compute = arrow_compute()
+    dotted = texts.filter(compute.match_substring(texts, "."))
+    are_grouped = compute.match_substring_regex(dotted, _GROUPED)
+    return len(dotted) > 0 and compute.all(are_grouped).as_py()
+
+
+def decimal_of(texts: Iterable[pa.Array]) -> str:
+    """Return what stands before the decimals in the first rows of some columns of text."""
+    return decimal_sign([text.slice(0, _SAMPLE).to_pylist() for text in texts])
+
+
 def without_dots_of_thousands(table: pa.Table, numbers: Iterable[str]) -> pa.Table:
     """Return a table of text with 1836 for 1.836 in its columns of ``numbers``, if these have
     decimal commas: a dot is not one of decimals there.
@@ -27,8 +40,7 @@ def without_dots_of_thousands(table: pa.Table, numbers: Iterable[str]) -> pa.Tab
     for field in table.schema:
         if field.name in wanted and str(field.type) == "string":
             texts[field.name] = column_text(table, field.name)
-    first = [text.slice(0, _SAMPLE).to_pylist() for text in texts.values()]
-    if decimal_sign(first) == ".":
+    if decimal_of(texts.values()) == ".":
         return table
     compute = arrow_compute()
     for name, text in texts.items():
