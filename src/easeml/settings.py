@@ -223,7 +223,7 @@ class Settings(BaseSettings):
         file = self.home / "config.toml"
         written = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
         names = type(self).model_fields
-        in_file = [name for name in names if name in written]
+        in_file = list(filter(written.__contains__, names))
         in_environment = [name for name in names if f"EASEML_{name.upper()}" in os.environ]
         origins = dict.fromkeys(names, "default")
         origins |= dict.fromkeys(in_file, "config.toml")

@@ -100,14 +100,14 @@ def create(
     with Client() as client:
         dataset = dataset_of(client, data, query=query, header=header, table=table, quiet=as_json)
         version = client.wait_version_ready(dataset.version.id)
-        targets = target or [_asked_target(version)]
-        say_aside(*_notes(version, target or [None]))
+        targets = target or []
+        say_aside(*_notes(version, targets or [None]))
         declaration = made_request(
             Declaration,
             dataset_id=dataset.id,
             version_id=version.id,
             name=name,
-            target=targets[0],
+            target=next(iter(targets), None) or _asked_target(version),
             objective=objective,
             cost_unit=cost_unit,
             set=changes,

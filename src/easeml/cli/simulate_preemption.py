@@ -152,7 +152,7 @@ def _read(file: Path) -> list[dict[str, Any]]:
     missing = [name for name in _WANTED if name not in there]
     if missing:
         raise InvalidInput(f"The trace has no column {missing[0]!r}, or no row.", where=str(file))
-    names = [name for name in (*_WANTED, *_OPTIONAL) if name in there]
+    names = list(filter(there.__contains__, (*_WANTED, *_OPTIONAL)))
     found = []
     for number, row in enumerate(rows):
         job: dict[str, Any] = {name: _number(file, number, name, row[name]) for name in names}

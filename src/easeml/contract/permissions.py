@@ -24,4 +24,4 @@ OF_MEMBER = {
 
 def in_order(allowed: frozenset[Permission]) -> list[Permission]:
     """Return permissions in the order in which they are declared."""
-    return [one for one in Permission if one in allowed]
+    return list(filter(allowed.__contains__, Permission))

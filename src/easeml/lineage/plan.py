@@ -134,7 +134,7 @@ def _columns_away(node: Node, below: Node, known: Known) -> Node:
     if not away or away & doubtful_columns(inner):
         return node  # nothing to leave out, or what is left out would take its doubts with it
 
-    kept = [name for name in present if name in read]
+    kept = list(filter(read.__contains__, present))
     fewer = Node(operator_named("select"), {"columns": kept}, (inner,))
     filtered = _anew(below, (_moved(fewer, known),))
     return _anew(node, (filtered,))

@@ -108,7 +108,7 @@ class SklearnModel(ABC):
 
     def loaded(self, folder: Path, trusted: Sequence[str]) -> TrainedEstimator:
         """Read what was saved, made of types that skops trusts and of ``trusted``."""
-        centre, scale = (np.asarray(part) for part in load_json(folder / _TARGET))
+        centre, scale = map(np.asarray, load_json(folder / _TARGET))
         return self.trained(load_estimator(folder / ESTIMATOR, trusted), centre, scale)
 
 

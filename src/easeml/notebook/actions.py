@@ -68,7 +68,7 @@ def to_label(relation: StagedRelation, rows: Sequence[Any]) -> list[Group]:
     target = str(relation.target)
     classes = list(frame[target].dropna().unique())[:_CLASSES]
     unlabelled = frame.index[frame[target].isna()]
-    waiting = [row_id for row_id in rows if row_id in unlabelled]
+    waiting = list(filter(unlabelled.__contains__, rows))
     groups = []
     for row_id in waiting[:_ROWS]:
         shown = _cells_of(frame, row_id, target)

@@ -110,7 +110,7 @@ def row_sql(text: str, columns: Sequence[str]) -> RowSql:
     read = _columns_read(text, one_of_each)
     for name in sorted(read):
         _check_told_apart(name, named, text)
-    in_order = tuple(name for name in named if name in read)
+    in_order = tuple(filter(read.__contains__, named))
     return RowSql(text, in_order, tuple(one_of_each))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def updated(content: Content, changed: Content | None, gone: Sequence[Any]) -> C
     its cells, doubts and role. Raises NotFound for an id of ``gone`` that is not there,
     InvalidInput where the columns differ, or only one side has roles.
     """
-    absent = [row_id for row_id in gone if row_id not in content.row_ids]
+    absent = list(filterfalse(content.row_ids.__contains__, gone))
     if absent:
         raise NotFound("There is no such row.", where=f"row {absent[0]!r}", remedy="Leave it out.")
     left_out = content.row_ids.isin(list(gone))
@@ -46,7 +47,7 @@ def difference(before: Content, after: Content) -> tuple[Content | None, list[An
     ``after``. Raises InvalidInput as ``updated`` does.
     """
     _check_alike(before, after)
-    gone = [row_id for row_id in before.row_ids if row_id not in after.row_ids]
+    gone = list(filterfalse(after.row_ids.__contains__, before.row_ids))
     place = before.row_ids.get_indexer(after.row_ids)
     is_new = place < 0
     place_or_first = np.maximum(place, 0)  # rows that are new are compared with any

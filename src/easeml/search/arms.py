@@ -26,7 +26,7 @@ class Arm:
                 f"The predicted cost {self.cost} is not a number of seconds.",
                 where=f"arm {self.name!r}",
             )
-        if not all(math.isfinite(value) for value in self.features):
+        if not all(map(math.isfinite, self.features)):
             raise InvalidInput(
                 "Features must be finite numbers.",
                 where=f"arm {self.name!r}",

@@ -61,7 +61,7 @@ def find_installed(kind: str, default: str, package: str, group: str, declared: 
             problems.append(f"{module} brings no {kind}: {error}.")
             continue
 
-        taken = [name for name in brought if name in by_name]
+        taken = list(filter(by_name.__contains__, brought))
         problems += [f"{module}: there is another {kind} {name!r}." for name in taken]
         by_name = {**brought, **by_name}
 

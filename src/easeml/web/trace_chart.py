@@ -45,7 +45,7 @@ def trace_figure(trace: TaskTrace) -> Figure | None:
     groups: defaultdict[str, list[_Placed]] = defaultdict(list)
     for one in placed:
         groups[one.group].append(one)
-    in_order = [group for group in _TONES if group in groups]
+    in_order = list(filter(groups.__contains__, _TONES))
     series = [_series(group, groups[group], began, length) for group in in_order]
     return Figure(
         "Timeline",

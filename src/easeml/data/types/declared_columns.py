@@ -291,7 +291,7 @@ def _setting(key: str, by_name: Mapping[str, ColumnReport]) -> tuple[str, str]:
 def _with_missing_codes(report: ColumnReport, said: str) -> ColumnReport:
     """The report with the codes that stand for missing values, given with commas between."""
     codes = list(filter(None, map(str.strip, said.split(","))))
-    labels = [label for label in report.classes if label not in codes]
+    labels = list(filterfalse(codes.__contains__, report.classes))
     return replace(
         report,
         missing_codes=codes,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import count, filterfalse
 from typing import TYPE_CHECKING
 
 from easeml.data.types import values as v
@@ -73,9 +73,9 @@ def without_sentences(sentences: Sequence[str], gone: Collection[str]) -> list[s
 def without_classes(report: ColumnReport, gone: Collection[str]) -> ColumnReport:
     """Return the report of an uploaded column without classes that are gone."""
     labels = {*gone, *map(v.plain_number, gone)}
-    classes = [label for label in report.classes if label not in labels]
+    classes = list(filterfalse(labels.__contains__, report.classes))
     lost = len(report.classes) - len(classes)
-    suspected = [code for code in report.suspected_codes if code not in labels]
+    suspected = list(filterfalse(labels.__contains__, report.suspected_codes))
     distinct = report.distinct - lost
     return replace(report, classes=classes, distinct=distinct, suspected_codes=suspected)
 

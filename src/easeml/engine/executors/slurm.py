@@ -372,7 +372,7 @@ def _needs(limits: Limits) -> tuple[int, int]:
 def _command(limits: Limits) -> list[str]:
     """Return what starts the program on a node."""
     threads, memory = _needs(limits)
-    exported = ",".join(name for name in _EXPORTED if name in os.environ)
+    exported = ",".join(filter(os.environ.__contains__, _EXPORTED))
     return [
         "srun",
         "--job-name=easeml",

@@ -50,7 +50,7 @@ def facts_of(tool: Tool, sources: Sources) -> dict[Fact, Any]:
     rows = _rows(tool, sources.version)
     wanted: list[Any] = [fact for fact in tool.needs if fact != "newer"]
     if sources.model.exists():
-        wanted += [fact for fact in tool.may if fact in MAKERS]
+        wanted += list(filter(MAKERS.__contains__, tool.may))
     return {fact: MAKERS[fact](sources, rows) for fact in wanted}
 
 
@@ -132,7 +132,7 @@ def _rows(tool: Tool, version: Declared) -> Any:
         rows = validation
     else:
         on = train[~train["_row"].isin(version.off)]
-        rows = pd.concat([frame for frame in (on, validation) if len(frame)])
+        rows = pd.concat(list(filter(len, (on, validation))))
     return rows.set_index("_row")
 
 

@@ -33,7 +33,7 @@ def joined(parts: Sequence[Frame]) -> Frame:
     """Return several frames of findings as one, which may be empty."""
     import pandas as pd
 
-    filled = [part for part in parts if len(part)]
+    filled = list(filter(len, parts))
     if filled:
         return pd.concat(filled, ignore_index=True)
     empty = pd.DataFrame({name: pd.Series(dtype="object") for name in _FIELDS})

@@ -59,7 +59,7 @@ def _are_texts(counts: Column) -> bool:
 
 def _models_of_misspelt(counts: Column) -> dict[str, str]:
     """Return, for each value that looks misspelt, the value that is meant."""
-    words = [word for word in counts.index if _is_word(word)]
+    words = list(filter(_is_word, counts.index))
     frequent = [word for word in words if counts[word] >= 5]
     codes = {word: _letters(word) for word in words}
     rows = int(counts.sum())

@@ -40,7 +40,7 @@ def read_columns(rows: Any) -> list[Column]:
     found = []
     for place, name in enumerate(frame.columns):
         found += _read(str(name), frame.iloc[:, place])
-    return [column for column in found if _varies(column)]
+    return list(filter(_varies, found))
 
 
 def cells(column: Column, bins: int) -> np.ndarray:

@@ -53,7 +53,7 @@ def read(content: bytes) -> Order:
         targets=_targets(told["targets"]),
         rows=Learned(tuple(told["ids"]), arrays["X"], arrays["Y"], arrays["taught"]),
         items=tuple(map(_item, told["items"])),
-        answered=tuple(tuple(key) for key in told["answered"]),
+        answered=tuple(map(tuple, told["answered"])),
         told_chances=told["told_chances"],
     )
 

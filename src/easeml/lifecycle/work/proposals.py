@@ -186,7 +186,7 @@ def _cells(
     if others.empty:
         return []
     stood = rows.train.loc[others["row"]]
-    X, instead = (stand_in.encoded(one) for one in (stood, _with_values(stood, others)))
+    X, instead = map(stand_in.encoded, (stood, _with_values(stood, others)))
     Y = stand_in.targets(rows.answers.loc[others["row"]])
     others["gain"] = others["weight"] * stand_in.model.of_cells(X, Y, instead)
     gains = others.groupby("block", sort=False)["gain"].sum().nlargest(most)

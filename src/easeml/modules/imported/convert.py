@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +158,7 @@ def _estimator(content: bytes, filename: str, wanted: _Wanted) -> tuple[Imported
 
 
 def _check_known(columns: Sequence[str], kinds: Mapping[str, str]) -> None:
-    unknown = [name for name in columns if name not in kinds]
+    unknown = list(filterfalse(kinds.__contains__, columns))
     if unknown:
         raise InvalidInput(
             f"The model takes {len(unknown)} columns that the application has not: "
@@ -173,7 +174,7 @@ def _graph(content: bytes, filename: str, wanted: _Wanted) -> tuple[Imported, li
     session = graphs.open_graph(content, filename)
     inputs = graphs.inputs_of(session, wanted.kinds, filename)
     as_text = graphs.given_as_text(session, inputs)
-    written = [name for name in wanted.written if name not in as_text]
+    written = list(filterfalse(as_text.__contains__, wanted.written))
     model = Graph(content, inputs, written, None, session)
     rows = model.frame_of(wanted.rows)
     with told_as_failure():

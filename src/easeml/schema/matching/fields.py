@@ -59,7 +59,7 @@ class Fields:
         """By slot group that uses some: the keys that other nodes use, too."""
         shared: dict[int, list[str]] = {}
         for number, shape in enumerate(self.slot_shapes):
-            keys = [key for key in shape.used_keys() if key in self.keys]
+            keys = list(filter(self.keys.__contains__, shape.used_keys()))
             if keys:
                 shared[number] = keys
         return shared

@@ -91,7 +91,7 @@ def clairvoyant(workload: Workload) -> Curve:
     runs, now = [], 0.0
     while True:
         rates = np.maximum(quality - reached[:, None], 0.0) / workload.cost
-        tenant, model = (int(i) for i in np.unravel_index(int(np.argmax(rates)), rates.shape))
+        tenant, model = map(int, np.unravel_index(int(np.argmax(rates)), rates.shape))
         if rates[tenant, model] <= 0:
             return curve(Trace(tuple(runs), 0.0), workload)
         end = now + float(workload.cost[tenant, model])

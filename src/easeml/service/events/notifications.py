@@ -165,7 +165,7 @@ def _show(event: Event, subject: str, name: str, mark: int) -> Notification:
 
 def _subjects(tables: Tables, events: list[Event]) -> dict[int, tuple[str, str]]:
     """Return id and name of the application or dataset that each event is about, by its number."""
-    of_datasets = [event for event in events if _is_of_dataset(event)]
+    of_datasets = list(filter(_is_of_dataset, events))
     return {**_applications(tables, events), **_datasets(tables, of_datasets)}
 
 

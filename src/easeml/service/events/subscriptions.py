@@ -5,6 +5,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from difflib import get_close_matches
+from itertools import filterfalse
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -214,7 +215,7 @@ def _check_mail(settings: Settings, address: str) -> None:
 def _checked_kinds(kinds: list[str]) -> list[str]:
     groups = {kind.partition(".")[0] for kind in KINDS}
     known = sorted(groups | set(KINDS))
-    unknown = [kind for kind in kinds if kind not in known]
+    unknown = list(filterfalse(known.__contains__, kinds))
     if unknown:
         close = get_close_matches(unknown[0], known, n=1)
         hint = f"Did you mean {close[0]!r}? " if close else ""

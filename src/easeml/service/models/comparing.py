@@ -149,7 +149,7 @@ def record(tx: Transaction, task: Task, predictions: dict[str, Any]) -> None:
     tables.production_rows.set_each("other", others)
     tables.production_rows.set_each("rollout_id", dict.fromkeys(others, rollout.id))
     rows = [replace(row, other=others[row.id]) for row in rows]
-    changed = sum(_differ(row) for row in rows)
+    changed = sum(map(_differ, rows))
     rollout = tables.rollouts.update(
         rollout.id, compared=rollout.compared + len(rows), changed=rollout.changed + changed
     )

@@ -5,6 +5,7 @@ import io
 import random
 from collections import Counter
 from dataclasses import dataclass
+from itertools import filterfalse
 from typing import Any
 
 from pydantic_core import from_json
@@ -189,7 +190,7 @@ def _key(row: dict[str, Any]) -> str:
 def _check_columns(tables: Tables, application: Application, names: list[str]) -> None:
     version = tables.versions.get(application.version_id)
     known = version.columns_by_name
-    unknown = [name for name in names if name not in known]
+    unknown = list(filterfalse(known.__contains__, names))
     if known and unknown:  # without any the data is not ready
         raise InvalidInput(
             f"The data has no column {unknown[0]!r}.",

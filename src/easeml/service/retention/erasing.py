@@ -152,7 +152,7 @@ def finish(store: Store) -> int:
     """Erase the models that only served until another one did; return how many."""
     with store.read() as tx:
         reports = tx.unscoped().reports.list(kind=KIND, limit=None)
-    waiting = [report for report in reports if _has_served_on(report)]
+    waiting = list(filter(_has_served_on, reports))
     return sum(_finish(store, report) for report in waiting)
 
 

@@ -306,7 +306,7 @@ def masked_inputs(tables: Tables, application: Application) -> list[str]:
         return []
     version = tables.versions.get(application.version_id)
     inputs = {column["name"] for column in version.inputs}
-    return [name for name in log.masked if name in inputs]
+    return list(filter(inputs.__contains__, log.masked))
 
 
 def _expected(tables: Tables, application: Application, scale: float) -> float:

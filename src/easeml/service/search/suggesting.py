@@ -73,7 +73,7 @@ def is_given_up(tx: Transaction, job: Job, optimizer: Module) -> bool:
     )
     asked = [task for task in newest if _Asked.from_json(task.payload).optimizer == optimizer.name]
     last = asked[:_PATIENCE]
-    return len(last) == _PATIENCE and all(_was_wrong(task) for task in last)
+    return len(last) == _PATIENCE and all(map(_was_wrong, last))
 
 
 def _was_wrong(task: Task) -> bool:

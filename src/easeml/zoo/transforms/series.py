@@ -77,7 +77,7 @@ class Series:
         column = next(iter(kinds(schema_in)))
         cells = cells_of(data, column)
         dim = dim_of(schema_in, column)
-        channels = max(len(cell) for cell in cells)
+        channels = max(map(len, cells))
         steps = min(_MOST_STEPS, max(cell.shape[1] for cell in cells))
         even = np.stack([_evened(cell, channels, steps) for cell in cells])
         even = np.clip(even, -_LARGEST, _LARGEST)

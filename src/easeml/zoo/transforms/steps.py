@@ -48,7 +48,7 @@ class Steps:
         """Look at the lengths."""
         column = next(iter(kinds(schema_in)))
         cells = cells_of(data, column)
-        channels = max(len(cell) for cell in cells)
+        channels = max(map(len, cells))
         steps = max(cell.shape[1] for cell in cells)
         return FittedSteps(column, channels, max(1, min(steps, config["most"])))
 
