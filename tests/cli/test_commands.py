@@ -3,15 +3,18 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from service_for_tests import KEY, FakeService
 from typer.testing import CliRunner, Result
 
 from easeml.cli import app
+from easeml.cli.named_applications import application_id
 from easeml.cli.output import moment
 from easeml.cli.sent_rows import read_csv, rows_of_table, split_csv
 from easeml.client import credentials_file
+from easeml.errors import NotAllowed
 
 _CREATE = ("POST", "/api/v1/applications")
 
@@ -126,6 +129,18 @@ def test_an_application_is_meant_by_its_name_wherever_its_id_is(run, service: Fa
     run("job", "pause", "table")
     run("job", "list", "--app", "table")
     assert service.jobs_of == "app_1"
+
+
+def test_a_key_that_only_predicts_needs_the_id(run):
+    class MayOnlyPredict:
+        def applications(self) -> None:
+            raise NotAllowed("The scope of this key is predictions only.")
+
+    client: Any = MayOnlyPredict()
+    with pytest.raises(NotAllowed) as refused:
+        application_id(client, "table")
+    assert "Say the id of the application" in refused.value.remedy
+    assert application_id(client, "app_0e2x7m4kq9d1v5b8ctn3")
 
 
 def test_an_application_is_made_of_data_that_lies_elsewhere(run, service: FakeService):

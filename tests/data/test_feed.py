@@ -255,6 +255,12 @@ def test_rows_without_an_answer_join_the_pool_and_keep_none(start: Declared, tmp
         fed(start, tmp_path, more(range(3)) + "v9,30,cook,sat,3/4/1991,CH,\n", "test")
 
 
+def test_what_was_left_out_of_a_file_is_told(start: Declared, tmp_path: Path):
+    version = fed(start, tmp_path, more(range(6)) + "Total,,7\n")
+    assert sum(map(len, version.frames.values())) == 6 + sum(map(len, start.frames.values()))
+    assert any("left out: Total." in note for note in version.notes)
+
+
 def test_the_same_rows_again_are_noticed(start: Declared, tmp_path: Path):
     once = fed(start, tmp_path, more(range(6)))
     assert not [note for note in once.notes if "already" in note]

@@ -75,7 +75,9 @@ def test_a_total_that_ends_early_is_left_out(
     table = read_table(path)
     assert table.num_rows == count
     assert f"left out: {beginnings}." in table.schema.metadata[b"note"].decode()
-    assert bare_text(path.read_bytes(), "t.csv").text.count("\n") == count + 1
+    bare = bare_text(path.read_bytes(), "t.csv")
+    assert bare.text.count("\n") == count + 1
+    assert f"left out: {beginnings}." in bare.left_out
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,6 @@ def test_the_bare_text_of_a_table_has_the_rows_that_are_read(
     rows = "".join(f'K{n};"ä, {n}\nb";{n},5\n' for n in range(90))
     path = tmp_path / "t.csv"
     path.write_bytes(f"{above}Kunde;Straße;Kosten\n{rows}{below}".encode("cp1252"))
-    text, delimiter = bare_text(path.read_bytes(), path.name)
+    text, delimiter, _ = bare_text(path.read_bytes(), path.name)
     assert (text, delimiter) == (f"Kunde;Straße;Kosten\n{rows}", ";")
     assert read_table(path).num_rows == 90

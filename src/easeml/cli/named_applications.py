@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from easeml.errors import InvalidInput, NotFound
+from easeml.errors import InvalidInput, NotAllowed, NotFound
 
 if TYPE_CHECKING:  # most commands that take an application are about files as well
     from easeml.client import Client
@@ -48,11 +48,17 @@ def asked_for(said: str) -> str:
 def application_id(client: Client, said: str) -> str:
     """Return the id of the application that is called so. An id is not asked about.
 
-    Raises ``NotFound`` where none is called so, and ``InvalidInput`` where several are.
+    Raises ``NotFound`` where none is called so, ``InvalidInput`` where several are, and
+    ``NotAllowed`` for a key that may not look.
     """
     if _ID.fullmatch(said):
         return said
-    return id_among(list(client.applications()), said)
+    try:
+        there = list(client.applications())
+    except NotAllowed as error:  # a key that may only predict
+        remedy = f"Say the id of the application: '{said}' is looked up by its name."
+        raise NotAllowed(error.message, remedy=remedy, where=error.where) from error
+    return id_among(there, said)
 
 
 def id_among(there: Sequence[Application], said: str) -> str:

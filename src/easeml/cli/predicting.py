@@ -184,6 +184,8 @@ def _predicted(
 
     answers = _answers(send, parts, file.name)
     prediction = _joined(answers)
+    notes = list(filter(None, [rows.note, *prediction.notes]))
+    prediction = prediction.model_copy(update={"notes": notes})
     is_row_more = len(prediction.predictions) == len(rows.cells) + 1
     if is_row_more and rows.may_lack_names:
         # The model's columns have no names: the service took the first row for a row.

@@ -27,7 +27,7 @@ class SentRows:
     """A table, and how it is sent: ``content`` as the argument ``sent_as`` of ``Client.predict``.
 
     ``divided`` returns parts of the content, each of at most so many rows, that can be sent alone.
-    ``may_lack_names``: the first row may be one of the rows.
+    ``may_lack_names``: the first row may be one of the rows. ``note``: on what was left out.
     """
 
     header: list[str]
@@ -37,6 +37,7 @@ class SentRows:
     divided: Callable[[Any, int], list[Any]]
     delimiter: str = ","
     may_lack_names: bool = False
+    note: str = ""
 
     def with_first_row(self) -> "SentRows":
         """Return the table whose columns have no names: what stood for them is a row."""
@@ -50,7 +51,8 @@ def style_of(file: Path) -> CsvStyle:
         return CsvStyle()
     with reading(file), file.open("rb") as content:
         head = content.read(_HEAD)
-    return CsvStyle.of(_decoded(_bare(head, str(file))))
+    bare, _ = _bare(head, str(file))
+    return CsvStyle.of(_decoded(bare))
 
 
 def rows_of_table(file: Path) -> SentRows:
@@ -69,7 +71,7 @@ def _of_json(file: Path) -> SentRows:
 
 
 def _of_text(content: bytes, where: str) -> SentRows:
-    body = _bare(content, where)
+    body, note = _bare(content, where)
     header, cells = read_csv(body, where)
     if not is_header(header, cells[:_JUDGED]):
         # Each part needs the names that the service gives to columns without one.
@@ -77,17 +79,19 @@ def _of_text(content: bytes, where: str) -> SentRows:
         header, cells = read_csv(body, where)
     delimiter = delimiter_of(body)
     may_lack_names = nameless.has_number(header)
-    return SentRows(header, cells, body, "csv", split_csv, delimiter, may_lack_names)
+    return SentRows(header, cells, body, "csv", split_csv, delimiter, may_lack_names, note)
 
 
-def _bare(content: bytes, where: str) -> bytes:
+def _bare(content: bytes, where: str) -> tuple[bytes, str]:
     """Return a text table in UTF-8 without what stands around it, as the service reads it.
 
-    What is no table is left as it is: that is told later.
+    The second is a sentence about what was left out below. What is no table is left as it is: that
+    is told later.
     """
     with suppress(DatasetError):
-        return bare_text(content, where).text.encode()
-    return content
+        bare = bare_text(content, where)
+        return bare.text.encode(), bare.left_out
+    return content, ""
 
 
 def _parts_of(rows: list[dict[str, Any]], rows_at_once: int) -> list[list[dict[str, Any]]]:

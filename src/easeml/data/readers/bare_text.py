@@ -9,17 +9,21 @@ from typing import NamedTuple
 
 from easeml.data.errors import refusing
 from easeml.data.readers.encoding import decoded
-from easeml.data.readers.headings import LAST, rows_below
+from easeml.data.readers.headings import LAST, rows_below, told_of_below
 from easeml.data.readers.layout import layout_of
 from easeml.data.readers.short_rows import without_short_end
 from easeml.data.readers.source import Source
 
 
 class BareText(NamedTuple):
-    """``text``: the lines from the header to the last row; ``delimiter``: of their cells."""
+    """``text``: the lines from the header to the last row; ``delimiter``: of their cells.
+
+    ``left_out``: a sentence about the rows below these; nothing of none.
+    """
 
     text: str
     delimiter: str
+    left_out: str = ""
 
 
 def bare_text(data: bytes, name: str) -> BareText:
@@ -29,7 +33,7 @@ def bare_text(data: bytes, name: str) -> BareText:
     """
     text, _ = decoded(data, name)
     layout = layout_of(text, Source(name, data=data))
-    begun, _ = without_short_end(layout.begun(text), layout)
+    begun, short = without_short_end(layout.begun(text), layout)
     lines = io.StringIO(begun, newline="").readlines()
     reader = csv.reader(lines, delimiter=layout.delimiter)
     rows: list[list[str]] = []
@@ -43,8 +47,10 @@ def bare_text(data: bytes, name: str) -> BareText:
     values = list(compress(rows, are_filled))[layout.has_names :]
     last = values[-LAST:]
     widths = set(map(len, last))
-    if len(widths) != 1 or not rows_below(last):
-        return BareText(begun, layout.delimiter)
-    kept = len(values) + layout.has_names - len(rows_below(last))
+    below = rows_below(last) if len(widths) == 1 else []
+    left_out = told_of_below([*below, *short])
+    if not below:
+        return BareText(begun, layout.delimiter, left_out)
+    kept = len(values) + layout.has_names - len(below)
     end = list(compress(ends, are_filled))[kept - 1]
-    return BareText("".join(lines[:end]), layout.delimiter)
+    return BareText("".join(lines[:end]), layout.delimiter, left_out)

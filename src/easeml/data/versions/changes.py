@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data.errors import DatasetError
 from easeml.data.types.cells import to_json
 from easeml.data.types.column_report import ColumnReport
-from easeml.data.types.text_tables import ROW, ROWS_COUNT
+from easeml.data.types.text_tables import ROW, ROWS_COUNT, noted
 from easeml.data.versions import plausible
 from easeml.data.versions.copies import compared_columns, content_keys, roles_of_copies
 from easeml.data.versions.declared import Declared, report_named, split_values
@@ -78,7 +78,8 @@ def feed(
         by = by[counts][answered]
     roles = _assigned_roles(version, frame, role, answered, split, by)
 
-    notes = [*notes_on_cells, *left_out_notes(~counts), *_feed_notes(version, role, answered)]
+    notes = list(filter(None, [noted(table.schema, b"note")]))
+    notes += [*notes_on_cells, *left_out_notes(~counts), *_feed_notes(version, role, answered)]
     notes += _known_rows(version, frame.loc[_are(roles, ROLES)])
     frame.loc[_are(roles, UNLABELLED), version.target] = None  # such rows are without answers
     grown = replace(
