@@ -74,7 +74,9 @@ def rollout(
     told = given(tolerance=tolerance, reliability=reliability, scale=scale, days=days, truth=truth)
     if shares:
         told["shares"] = comma_separated(shares)
-    too_much = InvalidInput("Ask for one thing at a time.", where="--model, --promote, --stop, or a rule")
+    too_much = InvalidInput(
+        "Ask for one thing at a time.", where="--model, --promote, --stop, or a rule"
+    )
     at_most_one(model, promote, stop, told, otherwise=too_much)
     with Client() as client:
         if model:
