@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import filterfalse
@@ -18,6 +19,8 @@ _SUGGESTIVE = (
     "quality", "demand", "revenue", "sales", "mpg", "score",
 )  # fmt: skip
 _TAIL = re.compile(r"[ _.-](target|label|class|outcome)$|[a-z](Target|Label|Class|Outcome)$")
+_NUMBERED = re.compile(r"(.*?\D)\d+")
+_MANY_NUMBERED = 20  # columns of one name but for their numbers
 _MOST_RIVALS = 4
 _FEW_CLASSES = 30
 
@@ -54,6 +57,7 @@ def propose_target(reports: Sequence[ColumnReport], usual: str = "") -> TargetPr
         or _tailed(suitable)
         or _by_custom(suitable, usual)
         or _beside_texts(suitable, reports)
+        or _beside_numbered(suitable)
         or _guess(suitable)
     )
 
@@ -155,6 +159,24 @@ def _beside_texts(
     if is_beside_others and (is_series or only.distinct <= _FEW_CLASSES):
         return TargetProposal(only.name, 0.8, "the only column that could be one")
     return None
+
+
+def _beside_numbered(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
+    """The only column beside many that are numbered, such as GENE0001; a guess among several."""
+    stems = Counter(map(_stem, _names_of(suitable)))
+    numbered = {stem for stem, times in stems.items() if stem and times >= _MANY_NUMBERED}
+    others = [report for report in suitable if _stem(report.name) not in numbered]
+    if not numbered or not others:
+        return None
+    if len(others) > 1:
+        return _guess(others)
+    return TargetProposal(others[0].name, 0.8, "the others are numbered, and it is not")
+
+
+def _stem(name: str) -> str:
+    """What stands before the number at the end of a name; empty where there is none."""
+    match = _NUMBERED.fullmatch(name)
+    return match[1].lower() if match else ""
 
 
 def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:
