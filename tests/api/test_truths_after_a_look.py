@@ -29,6 +29,21 @@ def tell(client: TestClient, person, app_id: str, truths: list[dict]) -> None:
     client.post(place, json=truths, headers=person.headers).raise_for_status()
 
 
+def next_actions(client: TestClient, person, app_id: str) -> list[dict]:
+    place = f"{APPLICATIONS}/{app_id}/next"
+    return client.get(place, headers=person.headers).json()["actions"]
+
+
+def moved_away(store: Store, person, rows: list[dict]) -> None:
+    """Let rows of production have inputs that no model has learned from."""
+    with store.write() as tx:
+        tables = tx.scoped(person.caller.tenant_id)
+        for one in rows:
+            id = f"{one['request_id']}.{one['row']:06}"
+            size = float(tables.production_rows.get(id).inputs["size"])
+            tables.production_rows.update(id, inputs={"size": size + 1000.0})
+
+
 def number(found: dict, name: str) -> float:
     return next(one["value"] for one in found["numbers"] if one["name"] == name)
 
@@ -197,6 +212,23 @@ def test_truths_that_came_late_are_looked_at_without_waiting_for_rows(
     found = watch(client, ann, application)
     assert found["tests"]["concept"]["alarm"] is True
     assert (found["waiting"], found["late"]) == (20, 0)  # few rows wait for more
+
+
+def test_what_moved_is_still_said_after_a_look_at_late_truths_alone(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    truths = missed_rows(store, ann, application, first=1000)
+    moved_away(store, ann, truths)
+    look(client, store, ann, application, tmp_path)
+    assert "adapt" in [one["kind"] for one in next_actions(client, ann, application)]
+    tell(client, ann, application, truths[:10])
+    look(client, store, ann, application, tmp_path)
+    (adapt,) = [one for one in next_actions(client, ann, application) if one["kind"] == "adapt"]
+    assert "The inputs moved in size." in adapt["reason"]
 
 
 def test_what_another_tool_was_asked_of_production_is_no_look(

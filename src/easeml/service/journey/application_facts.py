@@ -27,7 +27,6 @@ from easeml.modules.further_measures import one_name
 from easeml.service.advice import suspicious_rows, tools
 from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import feasible, goals, suggested
-from easeml.service.models import watching
 from easeml.service.tasks import requests
 from easeml.service.work import queue
 from easeml.store import Tables, records
@@ -43,8 +42,11 @@ def facts_of(
     shown: contract.Application,
     reports: Sequence[Report],
     goal: records.Goal | None,
+    moved: str = "",
 ) -> Facts:
-    """Return what is known. ``shown``: the resource; ``reports``: the newest of each tool."""
+    """Return what is known. ``shown``: the resource; ``reports``: the newest of each tool; ``moved``:
+    what production has moved in, as a sentence.
+    """
     version = tables.versions.get(application.version_id)
     by_tool = {report.tool: report for report in reports}
     unit = goal.objective if goal and goal.objective else application.objective
@@ -79,7 +81,7 @@ def facts_of(
         picked="pick" in by_tool,
         watched=_verdict(by_tool.get("monitor")),
         debugged="debug" in by_tool,
-        moved=_moved(by_tool.get("monitor")),
+        moved=moved,
         remedy=_proposed(by_tool.get("debug"), by_tool.get("monitor")),
         tests=_tests(by_tool.get("ci")),
         work=work,
@@ -212,10 +214,6 @@ def _work(tables: Tables, application: Application) -> tuple[dict[str, WorkLeft]
 
 def _verdict(report: Report | None) -> str:
     return report.verdict if report else ""
-
-
-def _moved(watched: Report | None) -> str:
-    return watching.moved(watched) if watched else ""
 
 
 def _proposed(debugged: Report | None, watched: Report | None) -> Proposed | None:

@@ -11,6 +11,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views
 from easeml.service.journey import application_facts, goals, suggested
+from easeml.service.models import watching
 from easeml.store import Store, Tables
 from easeml.store.records import Application, Json
 
@@ -42,7 +43,7 @@ def told(store: Store, caller: Caller, application_id: str) -> tuple[contract.Ap
         shown = application_views.show(tx, caller, application)
         reports = tools.newest_of_each_tool(tables, application.id)
         answers = tools.show_all(store, reports)
-        journey = of(tables, application, shown, answers)
+        journey = of(store, tables, application, shown, answers)
         new = suggested.not_recorded(tables, application, journey.actions)
     if new and shown.job is not None:
         with store.write() as tx:
@@ -51,6 +52,7 @@ def told(store: Store, caller: Caller, application_id: str) -> tuple[contract.Ap
 
 
 def of(
+    store: Store,
     tables: Tables,
     application: Application,
     shown: contract.Application,
@@ -58,7 +60,8 @@ def of(
 ) -> Journey:
     """Return the journey of an application whose resource and newest reports are at hand."""
     goal = goals.newest(tables, application.id)
-    facts = application_facts.facts_of(tables, application, shown, reports, goal)
+    moved = watching.what_moved(store, tables, application)
+    facts = application_facts.facts_of(tables, application, shown, reports, goal, moved)
     actions = journey.next_actions(facts)
     return Journey(
         application_id=application.id,

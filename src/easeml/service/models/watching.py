@@ -290,9 +290,16 @@ def _tolerance(look: answers.Report | None) -> float | None:
     return numbers["tolerance"].value if "tolerance" in numbers else None
 
 
-def moved(look: answers.Report) -> str:
-    """Return what a look found to have moved, as a sentence; empty where nothing has."""
-    return _remedy(_drift(look.tables), _tests(look.tables))
+def what_moved(store: Store, tables: Tables, application: Application) -> str:
+    """Return what the last look at new rows found to have moved; empty where nothing has.
+
+    A look at late truths alone says nothing of it.
+    """
+    for report in _reports(tables, application):
+        look = tools.show(store, report)
+        if tools.numbers_of(look)["rows"].value:
+            return _remedy(_drift(look.tables), _tests(look.tables))
+    return ""
 
 
 def _remedy(drift: dict[str, Drift], tests: dict[str, Drift]) -> str:

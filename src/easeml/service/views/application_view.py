@@ -49,7 +49,7 @@ def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
         models = applications.best_models(tables, application, _BEST_MODELS)
         reports = tools.newest_of_each_tool(tables, application.id)
         answers = tools.show_all(store, reports)
-        journey = next_steps.of(tables, application, shown, answers)
+        journey = next_steps.of(store, tables, application, shown, answers)
     return ApplicationView(
         application=shown,
         progress=searched,
