@@ -54,11 +54,15 @@ class ProveConfig:
 
 @dataclass(frozen=True)
 class Trial:
-    """What was found of one model, and what its test wants next."""
+    """What was found of one model, and what its test wants next.
+
+    ``used``: the places of the rows whose labels its test has looked at.
+    """
 
     name: str
     verdict: Verdict
     is_futile: bool
+    used: frozenset[int]
 
     @property
     def wanted(self) -> tuple[int, ...]:
@@ -68,7 +72,7 @@ class Trial:
     @property
     def labels_used(self) -> int:
         """How many labels its test has looked at."""
-        return self.verdict.labels_used or 0
+        return len(self.used)
 
     @property
     def gain(self) -> float:
@@ -133,7 +137,10 @@ def _try(ledger: Ledger, newer: Predicted, name: str, labels: int) -> Trial:
     is_futile = False
     if verdict.labels_wanted:
         is_futile = not can_pass(ledger, commit, examples, labels)
-    return Trial(name, verdict, is_futile)
+    needed = ledger.order()
+    needed = needed[((newer.by[name].values != newer.by[OLD].values) & newer.known)[needed]]
+    used = needed[: verdict.labels_used or 0].tolist()
+    return Trial(name, verdict, is_futile, frozenset(used))
 
 
 def _answer(trials: list[Trial], newer: Predicted, config: Config) -> ToolAnswer:
@@ -142,10 +149,9 @@ def _answer(trials: list[Trial], newer: Predicted, config: Config) -> ToolAnswer
     proven = [trial for trial in ranked if trial.verdict.passed]
     others = [trial for trial in ranked if not trial.verdict.passed]
     wanted = _still_wanted(ranked, proven)
-    used = max(map(attrgetter("labels_used"), trials), default=0)
+    used = len(frozenset[int]().union(*map(attrgetter("used"), trials)))
     tables = [_standings([*proven, *others], newer)]
-    by_labels = f"{used:,} labels" if len(trials) == 1 else f"at most {used:,} labels each"
-    sure = f"at {config.reliability:.0%} reliability, by {by_labels}"
+    sure = f"at {config.reliability:.0%} reliability, by {used:,} labels"
     if wanted:
         verdict = MORE
         advice = f"Not settled yet. Label the {len(wanted)} rows listed."
