@@ -153,6 +153,22 @@ def test_an_alarm_ends_when_newer_truths_are_right_again():
     assert test.p_value > LEVEL
 
 
+def test_a_proven_fall_is_an_alert_where_the_estimate_of_few_new_rows_cannot_tell(
+    fitted: Monitor,
+):
+    worse, newer = world(300, 1, flipped=0.35), world(30, 2, flipped=0.35)
+    _, after = ask(fitted, worse.batch())
+    truths = Late(worse.inputs, worse.predicted, worse.labels, worse.scores)  # as files have them
+    report, _ = ask(after, replace(newer.batch(), late=truths))
+    assert concept(report).alarm
+    assert (report.high - report.low) / 2 > fitted.rules.widest
+    assert (report.status, report.reasons) == ("alert", ())
+    assert "concept drift" in report.advice
+    few = Late(*(one[:60] for one in (worse.inputs, worse.predicted, worse.labels, worse.scores)))
+    unproven, _ = ask(after, replace(newer.batch(), late=few))
+    assert unproven.status == "cannot tell"
+
+
 def test_truths_of_earlier_rows_let_no_newer_ones_be_ok(fitted: Monitor):
     same = world(600, 2)
     _, after = ask(fitted, as_they_come(same))

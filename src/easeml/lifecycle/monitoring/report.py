@@ -216,7 +216,8 @@ def decide(
     (or what labels left open), and doubt for a shift greater than all that was tried. Where labels
     of these very rows alone tell twice as closely, they alone tell. Before any labels it also has
     what the quality is if only the shares of the classes have changed. An alert does not rest on
-    whose truth came: it holds if all other rows are right, and "ok" if all are wrong.
+    whose truth came: it holds if all other rows are right, and "ok" if all are wrong. Where concept
+    drift is proven, nothing that the estimate cannot tell is in its way.
     """
     score, half = _estimated(blind, offset, trust, told, rules.level)
     low, high = max(0.0, score - half), min(1.0, score + half)
@@ -232,6 +233,8 @@ def decide(
         reasons = (*reasons, *selection.reasons)
     if half <= rules.widest < (high - low) / 2:
         reasons = (*reasons, UNKNOWN_SHARES)
+    if is_proven and reasons:  # how much worse it got cannot be told, but that it did can
+        is_alert, reasons = True, ()
     if is_proven and rules.judge(*selection.best, reference):
         best, highest = selection.best
         score, high = min(score, best), min(high, highest)
