@@ -11,6 +11,7 @@ from easeml.settings import Settings
 from easeml.store import Store, Tenant, migrate, tables
 from easeml.store.database import connect
 from easeml.store.migrate import SCHEMA_VERSION
+from easeml.store.records import Feedback, ProductionRow, Task
 from easeml.store.sqlite import driver
 
 
@@ -87,9 +88,9 @@ def test_sqlite_is_durable(tmp_path):
 
 def make_older(path):
     """Give a database the form that it had before the newest migration; return its number."""
-    newest = import_module("easeml.store.migrations.versions.0053_shared_checkpoints")
+    newest = import_module("easeml.store.migrations.versions.0055_what_looks_took")
     with closing(driver.connect(path)) as older:
-        for place in ("attempts.checkpoint",):
+        for place in ("production_rows.looked", "production_rows.learned", "feedback.drawn"):
             table, column = place.split(".")
             older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
@@ -102,10 +103,17 @@ def older(store, url, tmp_path):
     """Settings that name a database with a tenant, which lacks the newest migration."""
     with store.write() as tx:
         tx.tenants.add(Tenant("t1", "lab"))
-    newest = import_module("easeml.store.migrations.versions.0053_shared_checkpoints")
-    change(url, "ALTER TABLE attempts DROP COLUMN checkpoint")
-    change(url, f"UPDATE alembic_version SET version_num = '{newest.down_revision}'")
+    older_form(url)
     return Settings(home=tmp_path, database_url=url)
+
+
+def older_form(url):
+    """Give a database of either kind the form that it had before the newest migration."""
+    newest = import_module("easeml.store.migrations.versions.0055_what_looks_took")
+    for place in ("production_rows.looked", "production_rows.learned", "feedback.drawn"):
+        table, column = place.split(".")
+        change(url, f"ALTER TABLE {table} DROP COLUMN {column}")
+    change(url, f"UPDATE alembic_version SET version_num = '{newest.down_revision}'")
 
 
 def change(url, statement):
@@ -149,7 +157,7 @@ def test_who_holds_a_table_of_postgres_keeps_no_service_from_answering(
     before = tables_of(url)
     other = connect(url)
     with other.connect() as connection, connection.begin():
-        connection.execute(sa.text("SELECT count(*) FROM attempts"))
+        connection.execute(sa.text("SELECT count(*) FROM production_rows"))
         with pytest.raises(Conflict, match="another program works with its tables"):
             Store.of(older)
     other.dispose()
@@ -199,9 +207,9 @@ def facts_of(connection, schema):
 
 
 def test_a_migration_that_fails_does_so_on_the_copy(older, url, tmp_path):
-    change(url, "ALTER TABLE attempts ADD COLUMN checkpoint TEXT")  # somebody was faster
+    change(url, "ALTER TABLE feedback ADD COLUMN drawn TEXT")  # somebody was faster
     before = tables_of(url)
-    with pytest.raises(EasemlError, match="checkpoint"):
+    with pytest.raises(EasemlError, match="drawn"):
         Store.rehearse(older)
     assert tables_of(url) == before
     assert not list(tmp_path.glob("*rehears*"))
@@ -224,3 +232,41 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         (version,) = before.execute("SELECT version_num FROM alembic_version").fetchone()
         assert version == before_newest
         assert before.execute("SELECT id FROM tenants").fetchall() == [("t1",)]
+
+
+def test_rows_that_earlier_looks_took_stay_taken(store, url, tmp_path):
+    """Looks kept the time of the newest row and word; since 0055 each row is marked."""
+    owner = {"tenant_id": "t1", "application_id": "app"}
+
+    def row(number, created):
+        id = f"req_{number}.000000"
+        said = {"prediction": "a", "probabilities": None}
+        return ProductionRow(id, "t1", "app", f"req_{number}", 0, "", "m", {}, said, created)
+
+    def look(id, state, **told):
+        payload = {"kind": "advise", "tool": "monitor", "application_id": "app", "model_id": "m"}
+        return Task(id, "t1", "advise", "cpu", {**payload, **told}, state=state, created=100.0)
+
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "lab"))
+        tables = tx.scoped("t1")
+        tables.production_rows.add_all([row(1, 10.0), row(2, 20.0), row(3, 30.0)])
+        told = {"request_id": "req_1", "row": 0, "key": "", "value": {"value": "a"}}
+        tables.feedback.add(Feedback("w1", **owner, **told, created=12.0))
+        tables.feedback.add(
+            Feedback("w2", **owner, **{**told, "request_id": "req_2"}, created=90.0)
+        )
+        tables.tasks.add_all(
+            [
+                look("k1", "done", newer_artefact="x", rows_until=10.0, told_until=12.0),
+                look("k2", "done", newer_artefact="x", rows_until=20.0, told_until=21.0),
+                look("k3", "failed", newer_artefact="x", rows_until=30.0, told_until=95.0),
+            ]
+        )
+    older_form(url)
+    settings = Settings(home=tmp_path, database_url=url)
+    Store.rehearse(settings)
+    with Store.of(settings).read() as tx:
+        rows = tx.scoped("t1").production_rows.by_id()
+    marks = [(one.looked, one.learned) for one in rows.values()]
+    assert marks == [("k1", "k1"), ("k2", ""), ("", "")]

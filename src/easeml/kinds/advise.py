@@ -48,8 +48,8 @@ class AdviseSpec(Spec):
     them by. ``newer_id``: the upload with rows that came later; or ``newer_artefact``: their
     file. ``late_artefact``: the file of rows that an earlier look has seen, whose answers came
     since, ``late_looks``: how many of them each look saw, by its number. ``corrected``: answers
-    that were changed after a look counted them. ``rows_until``, ``told_until``: the newest row and
-    the newest answer that are known to this look, by their time.
+    that were changed after a look counted them. ``told_until``: the newest answer that is known to
+    this look, by its time. ``rows_until``: of tasks of an earlier release.
 
     ``before``: the report whose state the tool goes on from. ``elsewhere``: what other tools told
     of the test rows, in nats. ``followed``: remedies of earlier answers that were followed, as

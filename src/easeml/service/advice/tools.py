@@ -27,14 +27,12 @@ class Late:
 
     ``artefact``: a CSV file of them, empty for none; ``looks``: how many of its rows each look saw,
     by the number of the look. ``corrected``: answers that were changed after a look counted them.
-    ``rows_until``, ``told_until``: the newest row and the newest answer that are known to the
-    question, by their time.
+    ``told_until``: the newest answer that is known to the question, by its time.
     """
 
     artefact: str = ""
     looks: dict[str, int] = field(default_factory=dict)
     corrected: int = 0
-    rows_until: float = 0.0
     told_until: float = 0.0
 
     def told(self) -> Json:
@@ -45,7 +43,6 @@ class Late:
             "late_artefact": self.artefact,
             "late_looks": self.looks,
             "corrected": self.corrected,
-            "rows_until": self.rows_until,
             "told_until": self.told_until,
         }
 

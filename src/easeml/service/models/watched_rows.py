@@ -1,6 +1,6 @@
 """The rows that a look at production gets: new ones, and those that it saw before their truth came."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +17,11 @@ from easeml.store.shapes import Shape
 
 TOOL = "monitor"
 MOST_ROWS = 20_000  # that are looked at in one batch, the oldest first; as many truths at most
-_CREATED = attrgetter("created")
+_LATEST = 600.0
+"""Seconds after which no transaction that gives words is still open: PostgreSQL ends one that does
+nothing for five minutes (``store.database``).
+"""
+_CREATED, _ID = attrgetter("created"), attrgetter("id")
 _SAW_NOTHING = (TaskState.FAILED, TaskState.CANCELLED)
 
 
@@ -25,23 +29,36 @@ _SAW_NOTHING = (TaskState.FAILED, TaskState.CANCELLED)
 class Looked(Shape):
     """What a task was told to look at: new rows, and rows whose truth came late.
 
-    ``rows_until``, ``told_until``: the newest row and the newest word on a row that it knew, by
-    their time. 0 in looks of a release that did not keep them.
+    ``told_until``: the newest word on a row that it knew, by its time. 0 in looks of a release that
+    did not keep it.
     """
 
     newer_artefact: str = ""
     late_artefact: str = ""
     model_id: str = ""
-    rows_until: float = 0.0
     told_until: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Up to which row, and which word on a row, production has been looked at."""
+    """What no look has seen.
 
-    rows_until: float = 0.0
+    Rows are marked with the look that took them, and with the one that took their truth. So none is
+    missed, and none is taken twice, in whichever order transactions end. ``unseen``: the marks that
+    count for none: nothing, and looks that failed. ``told_until``: of the newest word that was
+    looked at.
+    """
+
+    unseen: tuple[str, ...] = ("",)
     told_until: float = 0.0
+
+    def is_new(self, row: ProductionRow) -> bool:
+        """Tell whether no look has taken a row."""
+        return row.looked in self.unseen
+
+    def is_learned(self, row: ProductionRow) -> bool:
+        """Tell whether a look has taken the truth of a row."""
+        return row.learned not in self.unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +100,9 @@ def under_way(looks: Iterable[records.Task]) -> records.Task | None:
 
 def window(looks: Iterable[records.Task]) -> Window:
     """Return what was looked at. Looks that failed or were cancelled saw no row, and no truth."""
-    counted = list(filterfalse(_saw_nothing, looks))
-    return Window(
-        max(map(_rows_until, counted), default=0.0), max(map(_told_until, counted), default=0.0)
-    )
+    by_sight = grouped(looks, _saw_nothing)
+    blind = map(attrgetter("id"), by_sight[True])
+    return Window(("", *blind), max(map(_told_until, by_sight[False]), default=0.0))
 
 
 def since(tables: Tables, application: Application, seen: Window) -> list[ProductionRow]:
@@ -94,7 +110,7 @@ def since(tables: Tables, application: Application, seen: Window) -> list[Produc
     return tables.production_rows.list(
         application_id=application.id,
         model_id=application.live_model_id,
-        since=seen.rows_until,
+        looked=seen.unseen,
         limit=MOST_ROWS,
     )
 
@@ -104,21 +120,37 @@ def number_since(tables: Tables, application: Application, seen: Window) -> int:
     number = tables.production_rows.count(
         application_id=application.id,
         model_id=application.live_model_id,
-        since=seen.rows_until,
+        looked=seen.unseen,
     )
     return min(number, MOST_ROWS)
+
+
+def take(
+    tables: Tables,
+    task_id: str,
+    rows: list[ProductionRow],
+    late: list[ProductionRow],
+    told: "Said",
+) -> None:
+    """Mark what a look takes: new rows, and late ones and those of the new that have a truth."""
+    is_known = partial(_is_known, told.now)
+    learned = list(map(_ID, filter(is_known, [*rows, *late])))
+    tables.production_rows.set_each("looked", dict.fromkeys(map(_ID, rows), task_id))
+    tables.production_rows.set_each("learned", dict.fromkeys(learned, task_id))
 
 
 def said(tables: Tables, application: Application, seen: Window) -> Said:
     """Return what was said of rows, the newest word on each.
 
     Words on rows that were chosen by what models say of them are left out: whose truth comes must
-    not depend on that. Of very many new words the oldest come first.
+    not depend on that. Of very many new words the oldest come first. Words from shortly before the
+    newest that was looked at are among the fresh ones again: they may have been committed later.
     """
     words = tables.feedback.list(application_id=application.id, chosen=False, limit=None)
     is_answer = partial(_is_answer, feedback.classes_of(tables, application))
     usable = sorted(filter(is_answer, words), key=attrgetter("created", "id"))
     times = list(map(_CREATED, usable))
+    first = bisect_right(times, seen.told_until - _LATEST)
     begin = bisect_right(times, seen.told_until)
     end = len(times)
     if end - begin > MOST_ROWS:
@@ -127,7 +159,7 @@ def said(tables: Tables, application: Application, seen: Window) -> Said:
         now=_truths(usable[:end]),
         before=_truths(usable[:begin]),
         until=max(seen.told_until, *times[begin:end][-1:], 0.0),
-        fresh=usable[begin:end],
+        fresh=usable[first:end],
     )
 
 
@@ -144,34 +176,25 @@ def late(tables: Tables, application: Application, seen: Window, told: Said) -> 
         application_id=application.id,
         model_id=application.live_model_id,
     )
-    rows = {}
-    for row in found:
-        if row.created <= seen.rows_until:
-            rows[row.id] = row
-    is_known = partial(labelled_rows.truth_of, truths=told.before)
-    unknown = filterfalse(lambda row: is_known(row) is not None, rows.values())
-    return sorted(unknown, key=attrgetter("created", "id"))
+    rows = {row.id: row for row in filterfalse(seen.is_new, found)}
+    unknown = filterfalse(seen.is_learned, rows.values())
+    return sorted(filter(partial(_is_known, told.now), unknown), key=attrgetter("created", "id"))
 
 
 def number_late(tables: Tables, application: Application, seen: Window, fewest: int = 1) -> int:
     """Return how many rows ``late`` has; 0 where fewer than ``fewest`` words came since."""
-    words = tables.feedback.count(application_id=application.id, since=seen.told_until)
+    since = seen.told_until - _LATEST
+    words = tables.feedback.count(application_id=application.id, since=since)
     if words < fewest:
         return 0
     return len(late(tables, application, seen, said(tables, application, seen)))
 
 
 def by_look(
-    store: Store,
-    tables: Tables,
-    application: Application,
-    looks: list[records.Task],
-    rows: list[ProductionRow],
+    store: Store, tables: Tables, application: Application, rows: list[ProductionRow]
 ) -> dict[int, list[ProductionRow]]:
     """Return the rows that each look saw, by the monitor's number of it; 0 where that is gone."""
-    saw_rows = sorted(filter(_saw_rows, filterfalse(_saw_nothing, looks)), key=_rows_until)
-    untils = list(map(_rows_until, saw_rows))
-    by_task = grouped(rows, lambda row: saw_rows[bisect_left(untils, row.created)].id)
+    by_task = grouped(rows, attrgetter("looked"))
     numbers = _numbers(store, tables, application, set(by_task))
     found: dict[int, list[ProductionRow]] = {}
     for task_id, seen in by_task.items():
@@ -200,20 +223,16 @@ def _name(word: records.Feedback) -> feedback.Named:
     return word.key or (word.request_id, word.row)
 
 
-def _rows_until(look: records.Task) -> float:
-    return Looked.from_json(look.payload).rows_until or look.created
-
-
 def _told_until(look: records.Task) -> float:
     return Looked.from_json(look.payload).told_until or look.created
 
 
-def _saw_rows(look: records.Task) -> bool:
-    return bool(Looked.from_json(look.payload).newer_artefact)
-
-
 def _saw_nothing(look: records.Task) -> bool:
     return look.state in _SAW_NOTHING
+
+
+def _is_known(truths: labelled_rows.Truths, row: ProductionRow) -> bool:
+    return labelled_rows.truth_of(row, truths) is not None
 
 
 def _is_under_way(task: records.Task) -> bool:

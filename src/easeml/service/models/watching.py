@@ -39,13 +39,12 @@ class _Found:
     """What a look gets.
 
     ``rows``: that are new. ``late``: those whose truth came since, by the look that saw them.
-    ``seen``: the newest row and word among them. ``said``: what was true of rows.
+    ``said``: what was true of rows.
     """
 
     rows: list[ProductionRow]
     late: dict[int, list[ProductionRow]]
     said: watched_rows.Said
-    seen: watched_rows.Window
 
 
 def look(store: Store, caller: Caller, application_id: str) -> Task:
@@ -91,12 +90,12 @@ def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Tas
                 late_kept[0],
                 dict(zip(map(str, found.late), map(len, found.late.values()), strict=True)),
                 found.said.corrected,
-                found.seen.rows_until,
-                found.seen.told_until,
+                found.said.until,
             ),
             before=_newest_state(tables, application),
         )
         task = tools.request(tx, application, version, question)
+        watched_rows.take(tables, task.id, found.rows, late, found.said)
         return task_views.show_all(tables, [task])[0]
 
 
@@ -109,13 +108,7 @@ def _found(store: Store, tables: Tables, application: Application, fewest: int) 
     if len(rows) < fewest:
         rows = []
     late = watched_rows.late(tables, application, seen, said)
-    rows_until = max(map(_CREATED, rows), default=seen.rows_until)
-    return _Found(
-        rows,
-        watched_rows.by_look(store, tables, application, tries, late),
-        said,
-        watched_rows.Window(rows_until, said.until),
-    )
+    return _Found(rows, watched_rows.by_look(store, tables, application, late), said)
 
 
 def _kept_as_file(

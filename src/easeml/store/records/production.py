@@ -31,7 +31,8 @@ class ProductionRow:
     """A row that an endpoint was asked about, and what it answered.
 
     ``id``: the request's, and the number of the row in it. ``key``: the value of its column
-    ``key``, by which its owner knows it; empty where it has none.
+    ``key``, by which its owner knows it; empty where it has none. ``looked``: the task that looked
+    at it to watch the model, and ``learned``: the one that took its truth; empty before that.
     """
 
     id: str
@@ -48,6 +49,8 @@ class ProductionRow:
     rollout_id: str = ""  # of the roll-out in which both models have predicted it
     other: OtherAnswer | None = None  # of the other model in a roll-out; None: it was not asked
     counted: bool = False  # its truth is part of the evidence
+    looked: str = ""
+    learned: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,8 @@ class Feedback:
 
     It names the row by request and number, or by key. ``value``: as JSON, under ``value``.
     ``chosen``: the row was chosen by what models say of it, so that it is no fair sample.
+    ``drawn``: who says that the row was drawn at random: a user's id, or ``easeml`` where it did
+    that itself; empty where nobody says so.
     """
 
     id: str
@@ -67,3 +72,4 @@ class Feedback:
     value: Json
     created: float = 0.0
     chosen: bool = False
+    drawn: str = ""
