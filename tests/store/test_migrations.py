@@ -90,7 +90,12 @@ def make_older(path):
     """Give a database the form that it had before the newest migration; return its number."""
     newest = import_module("easeml.store.migrations.versions.0055_what_looks_took")
     with closing(driver.connect(path)) as older:
-        for place in ("production_rows.looked", "production_rows.learned", "feedback.drawn"):
+        for place in (
+            "production_rows.looked",
+            "production_rows.learned",
+            "production_rows.sampled",
+            "feedback.drawn",
+        ):
             table, column = place.split(".")
             older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
@@ -110,7 +115,12 @@ def older(store, url, tmp_path):
 def older_form(url):
     """Give a database of either kind the form that it had before the newest migration."""
     newest = import_module("easeml.store.migrations.versions.0055_what_looks_took")
-    for place in ("production_rows.looked", "production_rows.learned", "feedback.drawn"):
+    for place in (
+        "production_rows.looked",
+        "production_rows.learned",
+        "production_rows.sampled",
+        "feedback.drawn",
+    ):
         table, column = place.split(".")
         change(url, f"ALTER TABLE {table} DROP COLUMN {column}")
     change(url, f"UPDATE alembic_version SET version_num = '{newest.down_revision}'")

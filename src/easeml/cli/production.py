@@ -1,5 +1,6 @@
 """``app log`` and ``app feedback``: what is kept of requests, and what was true of them."""
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +20,7 @@ from easeml.contract.production import (
     RequestLog,
 )
 from easeml.contract.states import PickingWay
-from easeml.contract.watching import WatchReport
+from easeml.contract.watching import Claim, WatchReport
 
 
 def add_to(app: typer.Typer) -> None:
@@ -130,25 +131,26 @@ def feedback(
         Path, typer.Argument(help="Table file: request_id, row, value; or key, value.")
     ],
     value: Annotated[str, typer.Option(help="The column that says what was true.")] = "value",
+    at_random: Annotated[
+        bool,
+        typer.Option(
+            "--at-random", help="The rows were drawn at random from all rows of their days."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say what was true of rows that an endpoint was asked about.
 
     `easeml predict --name-rows` writes a request_id and a row beside each prediction. Columns with
-    other names are left out.
+    other names are left out. With --at-random few rows prove that the model became worse: watching
+    takes your word for it, unless the rows look unlike the others.
     """
     content = read_text(file, encoding="utf-8-sig")
-    kept, known, foreign = 0, 0, 0
+    counts = Counter[str]()
     with Client() as client:
-        for part in parts_of(content, str(file), value):
-            answer = client.give_feedback(application_id, part)
-            kept, known = kept + answer.kept, known + answer.known
-            foreign += answer.foreign
-    whole = FeedbackKept(
-        kept=kept,
-        known=known,
-        foreign=foreign,
-    )
+        for part in parts_of(content, str(file), value, at_random=at_random):
+            counts.update(client.give_feedback(application_id, part).model_dump())
+    whole = FeedbackKept(**counts)
     print_done(whole, whole.says, as_json=as_json)
 
 
@@ -184,10 +186,20 @@ def _print_report(found: WatchReport) -> None:
     if true is not None:
         pairs.append(("right where the truth came", _between(true.quality, true.low, true.high)))
         pairs.append(("rows of these", true.rows))
+    pairs += [(f"drawn at random, {claim.by}", _said_of(claim)) for claim in found.claims]
     if found.remedy:
         adapt = f"Adapt it: easeml app adapt {found.application_id}"
         pairs.append(("remedy", f"{found.remedy} {adapt}"))
     print_pairs(pairs)
+
+
+def _said_of(claim: Claim) -> str:
+    """Return what became of somebody's word that rows were drawn at random."""
+    rows = f"{claim.rows:,} rows"
+    if claim.counts:
+        return f"{rows}, which alarms rest on"
+    said = f"in {claim.where}, p = {text(claim.p_value)}" if claim.where else ""
+    return f"{rows} do not count so: they are unlike the others {said}"
 
 
 def _between(value: float | None, low: float | None, high: float | None) -> str | None:

@@ -51,13 +51,15 @@ class Told(Request):
     """What was true of a row that an endpoint was asked about.
 
     It is named by the ``request_id`` of the answer and its number in the request, from 0, or by the
-    ``key`` that was sent with it as a column of that name.
+    ``key`` that was sent with it as a column of that name. ``at_random``: the row was drawn at random
+    from all of its days, whatever is known of it.
     """
 
     request_id: str = Field("", max_length=100)
     row: int = Field(0, ge=0)
     key: str = Field("", max_length=1000)
     value: str | float | bool
+    at_random: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -83,11 +85,13 @@ class Feedback(RootModel[list[Told]]):
 class FeedbackKept(Answer):
     """``kept``: how many were kept. ``known``: how many of them name rows that were kept by now.
     ``foreign``: how many are nothing that a model could answer, so that it counts as wrong there.
+    ``drawn``: how many were said to be of rows that were drawn at random.
     """
 
     kept: int
     known: int
     foreign: int = 0
+    drawn: int = 0
 
     @property
     def says(self) -> str:
@@ -101,6 +105,11 @@ class FeedbackKept(Answer):
             said += (
                 " The others count as soon as their rows are kept: some seconds after the answer, "
                 "where requests are kept at all."
+            )
+        if self.drawn:
+            said += (
+                f" {self.drawn:,} of them are said to be of rows that were drawn at random: that is "
+                "kept with your name, and alarms may rest on it."
             )
         if self.foreign:
             said += (

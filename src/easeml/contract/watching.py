@@ -27,6 +27,23 @@ class Labelled(Answer):
     high: float
 
 
+class Claim(Answer):
+    """Somebody's word that rows whose truth came were drawn at random, and what became of it.
+
+    ``by``: who said it, and when; easeml where it drew the rows itself. ``rows``: how many. ``p_value``:
+    of their difference from the other rows of their looks, in what ``where`` names; null where there
+    was nothing to compare. It ``counts`` where that is greater than ``level``; otherwise these truths
+    are such as come as they come.
+    """
+
+    by: str
+    rows: int
+    p_value: float | None
+    level: float
+    where: str
+    counts: bool
+
+
 class WatchReport(Answer):
     """Is what serves still right?
 
@@ -39,7 +56,8 @@ class WatchReport(Answer):
     ``labelled``: of the newest kept rows whose truth came; whose truth comes may not be chosen at
     random.
     ``waiting``: kept rows that were not looked at. ``late``: rows that were looked at before their
-    truth came, which the next look learns from. ``notes``: what was unusual, such as truths that
+    truth came, which the next look learns from. ``claims``: of the newest look that had some, who said
+    of rows that they were drawn at random: what rests on that is said in ``assumes``. ``notes``: what was unusual, such as truths that
     were changed after a look had counted them. ``remedy``: why the model should be adapted to
     these rows; empty where nothing has moved.
     """
@@ -57,6 +75,7 @@ class WatchReport(Answer):
     drift: dict[str, Drift] = Field(default_factory=dict)
     tests: dict[str, Drift] = Field(default_factory=dict)
     labelled: Labelled | None = None
+    claims: list[Claim] = Field(default_factory=list)
     assumes: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
     created: Moment | None = None

@@ -13,6 +13,7 @@ from pydantic import Field
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.facts import (
     Sources,
+    drawn_rows,
     facts_of,
     late_rows,
     newer_rows,
@@ -47,7 +48,8 @@ class AdviseSpec(Spec):
     ``models``: ids of the models whose predictions are compared, by the name that the tool knows
     them by. ``newer_id``: the upload with rows that came later; or ``newer_artefact``: their
     file. ``late_artefact``: the file of rows that an earlier look has seen, whose answers came
-    since, ``late_looks``: how many of them each look saw, by its number. ``corrected``: answers
+    since, ``late_looks``: how many of them each look saw, by its number, ``late_roles``: a letter a
+    row, and ``drawn``: which rows of both files were said to be drawn at random. ``corrected``: answers
     that were changed after a look counted them. ``told_until``: the newest answer that is known to
     this look, by its time. ``rows_until``: of tasks of an earlier release.
 
@@ -70,6 +72,8 @@ class AdviseSpec(Spec):
     newer_artefact: str = ""
     late_artefact: str = ""
     late_looks: dict[str, int] = Field(default_factory=dict)
+    late_roles: str = ""
+    drawn: list[dict[str, Any]] = Field(default_factory=list)
     corrected: int = 0
     rows_until: float = 0.0
     told_until: float = 0.0
@@ -127,6 +131,8 @@ def _later(spec: AdviseSpec, sources: Sources, facts: dict[Fact, Any]) -> list[s
         facts["late"], more = late_rows(sources)
         notes = list(dict.fromkeys([*notes, *more]))
         facts.setdefault("newer", without_rows(facts["late"].rows))
+    if spec.drawn:
+        facts["drawn"] = drawn_rows(spec.drawn)
     if spec.corrected:
         notes.append(_CORRECTED.format(number=spec.corrected))
     return notes
@@ -142,6 +148,7 @@ def _sources(spec: AdviseSpec, inputs: Path) -> Sources:
         newer=(inputs / "newer", spec.newer_name) if spec.newer_name else None,
         late=(inputs / "late", "late.csv") if spec.late_artefact else None,
         looks=spec.late_looks,
+        roles=spec.late_roles,
         elsewhere=spec.elsewhere,
         embeddings=inputs / _EMBEDDINGS,
     )

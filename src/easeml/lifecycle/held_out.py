@@ -65,11 +65,26 @@ class Predicted:
 class LateRows:
     """Rows that were looked at before, whose answers came since: m rows, each answer is known.
 
-    ``looks``: which look saw each (m,), counted from 1; None where that is not known.
+    ``looks``: which look saw each (m,), counted from 1; None where that is not known. ``roles``
+    (m,), None where all have the first: "truth"; "again", one whose answer was counted before, and
+    that was drawn at random since; "other", one to compare those with, without its answer.
     """
 
     rows: Predicted
     looks: np.ndarray | None = None
+    roles: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRows:
+    """Rows with an answer of which ``by`` says that they were drawn at random from all of theirs.
+
+    ``newer``, ``late``: their places among the newer rows, and among `LateRows`.
+    """
+
+    by: str
+    newer: np.ndarray
+    late: np.ndarray
 
 
 def unseen_by_folds(

@@ -39,6 +39,7 @@ Fact = Literal[
     "quality",
     "newer",
     "late",
+    "drawn",
     "train",
     "pool",
     "test",
@@ -61,7 +62,8 @@ of each of the ``models`` of the tool, by name. ``quality``: a function of answe
 the answers that are known so far, and ``test``: the test rows; each an
 ``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``late``: newer rows that the
 tool was asked about before, whose answers came since, an ``easeml.lifecycle.held_out.LateRows``;
-``newer`` may have no rows then. ``train``: the rows that the
+``newer`` may have no rows then. ``drawn``: those rows of both of which somebody says that they were
+drawn at random, a list of ``easeml.lifecycle.held_out.DrawnRows``. ``train``: the rows that the
 model in question learned from, a ``Predicted`` by no model. ``pool``: a frame like ``inputs`` of
 rows that have no answer, which people may be asked for. ``followed``: remedies of earlier
 answers that somebody followed, as JSON with ``is_same_model``. ``elsewhere``: what other

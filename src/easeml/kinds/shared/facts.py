@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,11 +15,12 @@ from easeml.kinds.shared.row_weights import weights_of
 
 if TYPE_CHECKING:
     from easeml.data import Declared
-    from easeml.lifecycle.held_out import Explained, LateRows, Predicted, Unseen
+    from easeml.lifecycle.held_out import DrawnRows, Explained, LateRows, Predicted, Unseen
     from easeml.lifecycle.tool import Fact, Tool
 
 
 _FOLDS = 5
+_ROLES = {"t": "truth", "a": "again", "o": "other"}
 _EXPLAINING = 1_000  # rows that are predicted to explain one
 
 
@@ -29,7 +30,8 @@ class Sources:
 
     ``models``: folders of the models whose predictions are compared, by name. ``newer``: a file of
     rows that came later, and its name. ``late``: a file of those among them that were looked at
-    before, and ``looks``: how many of its rows each look saw, by its number, in their order.
+    before, and ``looks``: how many of its rows each look saw, by its number, in their order, and
+    ``roles``: a letter a row, the first of its role in ``LateRows``; empty where all have the first.
     ``elsewhere``: nats that other tools told of test rows. ``embeddings``: folder of the provider's
     pre-trained models.
     """
@@ -41,6 +43,7 @@ class Sources:
     newer: tuple[Path, str] | None = None
     late: tuple[Path, str] | None = None
     looks: Mapping[str, int] = field(default_factory=dict)
+    roles: str = ""
     elsewhere: float = 0.0
     embeddings: Path | None = None
 
@@ -91,7 +94,21 @@ def late_rows(sources: Sources) -> tuple[LateRows, list[str]]:
     rows, notes = _read_newer(sources, sources.late)
     looks = sorted((int(look), count) for look, count in sources.looks.items())
     numbers, counts = zip(*looks, strict=True)
-    return LateRows(rows, np.repeat(numbers, counts)), notes
+    roles = np.array([_ROLES[letter] for letter in sources.roles]) if sources.roles else None
+    return LateRows(rows, np.repeat(numbers, counts), roles), notes
+
+
+def drawn_rows(claims: Sequence[Mapping[str, Any]]) -> list[DrawnRows]:
+    """Return which rows were said to be drawn at random, as a task was told it."""
+    import numpy as np
+
+    from easeml.lifecycle.held_out import DrawnRows
+
+    found = []
+    for one in claims:
+        places = (np.array(one[name], dtype=np.int64) for name in ("newer", "late"))
+        found.append(DrawnRows(one["by"], *places))
+    return found
 
 
 def without_rows(rows: Predicted) -> Predicted:

@@ -9,6 +9,7 @@ from easeml.lifecycle.monitoring.alerts import AlertRules, Status
 from easeml.lifecycle.monitoring.asking import ask, choose
 from easeml.lifecycle.monitoring.backtest import Trust
 from easeml.lifecycle.monitoring.cohorts import Cohort, CohortTest
+from easeml.lifecycle.monitoring.drawn import Claim, Drawn, DrawnTest
 from easeml.lifecycle.monitoring.drift import KINDS, DriftTest, level_at
 from easeml.lifecycle.monitoring.estimators import Estimates
 from easeml.lifecycle.monitoring.labels import Labelled, Late, Query, at_random
@@ -23,9 +24,12 @@ __all__ = [
     "KINDS",
     "AlertRules",
     "Batch",
+    "Claim",
     "Cohort",
     "CohortTest",
     "ConceptTest",
+    "Drawn",
+    "DrawnTest",
     "DriftTest",
     "Estimates",
     "Labelled",

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
+from operator import attrgetter
 
 import numpy as np
 
 from easeml.lifecycle.monitoring.cohorts import MATURE, Cohort
+from easeml.lifecycle.monitoring.drawn import (
+    BEYOND,
+    Claim,
+    Pool,
+    gain,
+    judged,
+    with_drawn,
+)
 from easeml.lifecycle.monitoring.drift import (
     KINDS,
     DriftTest,
@@ -49,22 +58,38 @@ def ask(monitor: Monitor, batch: Batch) -> tuple[MonitorReport, Monitor]:
         monitor = learned.monitor
     if learned is None or len(as_frame(batch.inputs)):
         return _ask(monitor, batch, learned)
-    rows, told = learned.rows, learned.told
+    shown = _Shown(learned.told)
     if not batch.at_random:
-        told, monitor = _matured(monitor)
+        shown, monitor = _shown(monitor, batch, learned, None)
     tests = _tests(monitor, None, True, batch.at_random)
-    blind = replace(learned.blind, by_shares=_by_shares(monitor, rows))
-    return _report(monitor, batch, blind, told, tests, len(rows.predictions)), monitor
+    blind = replace(learned.blind, by_shares=_by_shares(monitor, learned.rows))
+    return _report(monitor, batch, blind, shown, tests, len(learned.rows.predictions)), monitor
 
 
 @dataclass(frozen=True)
 class _Learned:
-    """What truths that came late tell: the rows without labels, the labels, the state after them."""
+    """What truths that came late tell: the rows without labels, the labels, the state after them.
+
+    ``pool``: what claims about them are held against.
+    """
 
     rows: Rows
     blind: Blind
-    told: Told
+    told: Told | None
+    pool: Pool
     monitor: Monitor
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What labels show of the newest rows, and what became of claims that rows were drawn at random.
+
+    ``is_drawn``: the labels that tell are of such rows.
+    """
+
+    told: Told | None = None
+    claims: tuple[Claim, ...] = ()
+    is_drawn: bool = False
 
 
 def _learned(monitor: Monitor, late: Late, is_sample: bool) -> _Learned:
@@ -73,25 +98,34 @@ def _learned(monitor: Monitor, late: Late, is_sample: bool) -> _Learned:
     Whose truth comes may depend on inputs and predictions. So labels are compared with what the
     inputs of these very rows let expect.
     """
-    looks = late.looks
-    rows = monitor.rows(Batch(late.inputs, late.predictions, late.probabilities))
+    every = monitor.rows(Batch(late.inputs, late.predictions, late.probabilities))
+    labels, is_other = np.asarray(late.labels, dtype=object), late.roles == "other"
+    looks = np.zeros(len(labels), dtype=np.int64) if late.looks is None else np.asarray(late.looks)
+    right = np.full(len(labels), np.nan)
+    right[~is_other] = monitor.right(every.predictions[~is_other], labels[~is_other])
+    pool = Pool(every.features, looks, right, is_other)
+    rows = every.at(np.flatnonzero(~is_other))
     blind = _without_labels(monitor, rows, by_shares=False)
-    query = at_random(np.arange(len(rows.predictions)), len(rows.predictions))
-    labelled = Labelled(query, np.asarray(late.labels))
-    before = monitor if monitor.offset.labelled else replace(monitor, offset=blind.unexplained)
-    lag = 0.0 if looks is None else float(np.mean(monitor.batches - looks))
-    told, after = _with_labels(before, rows, blind, labelled, is_sample, lag)
-    if looks is not None:
-        right = monitor.right(rows.predictions, late.labels)
-        after = replace(after, cohorts=after.cohorts.told(looks, right))
-    return _Learned(rows, blind, told, after)
+    new = np.flatnonzero(late.roles == "truth")
+    if not len(new):
+        return _Learned(rows, blind, None, pool, monitor)
+    new_rows, of_new = every.at(new), blind
+    if len(new) < len(rows.predictions):
+        of_new = _without_labels(monitor, new_rows, by_shares=False)
+    labelled = Labelled(at_random(np.arange(len(new)), len(new)), labels[new])
+    before = monitor if monitor.offset.labelled else replace(monitor, offset=of_new.unexplained)
+    lag = 0.0 if late.looks is None else float(np.mean(monitor.batches - looks[new]))
+    told, after = _with_labels(before, new_rows, of_new, labelled, is_sample, lag)
+    if late.looks is not None:
+        after = replace(after, cohorts=after.cohorts.told(looks[new], right[new]))
+    return _Learned(rows, blind, told, pool, after)
 
 
 def _ask(monitor: Monitor, batch: Batch, learned: _Learned | None) -> tuple[MonitorReport, Monitor]:
     """Judge new rows. ``learned``: from what came late; it is in ``monitor`` already."""
     rows = monitor.rows(batch)
     blind = _without_labels(monitor, rows)
-    told = None
+    shown = _Shown()
     look, count = monitor.batches + 1, len(rows.predictions)
     cohort = Cohort(look, count, blind.base, blind.least_chance, monitor.rules.shown)
     monitor = replace(
@@ -104,13 +138,97 @@ def _ask(monitor: Monitor, batch: Batch, learned: _Learned | None) -> tuple[Moni
     )
     if batch.labelled is not None:
         told, monitor = _with_labels(monitor, rows, blind, batch.labelled, batch.at_random)
+        shown = _Shown(told)
         monitor = _counted(monitor, rows, batch.labelled)
         monitor = replace(monitor, unlabelled=0, labelled_day=batch.day)
-    has_labels = any((told, learned))
+    has_labels = any((shown.told, learned))
     if not batch.at_random:
-        told, monitor = _matured(monitor)
+        shown, monitor = _shown(monitor, batch, learned, rows)
     tests = _tests(monitor, rows, has_labels, batch.at_random)
-    return _report(monitor, batch, blind, told, tests, count), monitor
+    return _report(monitor, batch, blind, shown, tests, count), monitor
+
+
+def _shown(
+    monitor: Monitor, batch: Batch, learned: _Learned | None, rows: Rows | None
+) -> tuple[_Shown, Monitor]:
+    """Return what truths show that come as they come, and the state that learned it.
+
+    First those of rows that were drawn at random, then of looks nearly all of whose truths are there.
+    """
+    by_drawn, claims, monitor = _with_drawn(monitor, batch, learned, rows)
+    told, monitor = _matured(monitor)
+    return _Shown(told or by_drawn, claims, told is None and by_drawn is not None), monitor
+
+
+def _pool(monitor: Monitor, batch: Batch, learned: _Learned | None, rows: Rows | None) -> Pool:
+    """Return what claims are held against: late rows, then new ones, which are their whole look."""
+    parts = [] if learned is None else [learned.pool]
+    if rows is not None:
+        right = np.full(len(rows.predictions), np.nan)
+        if batch.labelled is not None:
+            known = batch.labelled.query.rows
+            right[known] = monitor.right(rows.predictions[known], batch.labelled.labels)
+        looks = np.full(len(right), monitor.batches)
+        parts.append(Pool(rows.features, looks, right, np.ones(len(right), dtype=bool)))
+    columns = (np.concatenate(column) for column in zip(*map(_columns, parts), strict=True))
+    return Pool(*columns)
+
+
+_columns = attrgetter("features", "looks", "right", "is_other")
+
+
+def _with_drawn(
+    monitor: Monitor, batch: Batch, learned: _Learned | None, rows: Rows | None
+) -> tuple[Told | None, tuple[Claim, ...], Monitor]:
+    """Return what rows tell of which somebody says that they were drawn at random; each claim once.
+
+    What is told of the newest look comes first, with what became of the claims.
+    """
+    if not batch.drawn:
+        return None, (), monitor
+    pool = _pool(monitor, batch, learned, rows)
+    number_late = 0 if learned is None else len(learned.pool.looks)
+    most = BEYOND * 2 * len(KINDS) / monitor.rules.alpha
+    told, claims = None, []
+    for one in batch.drawn:
+        places = np.concatenate([one.late, number_late + one.newer])
+        places = places[~np.isnan(pool.right[places])]
+        cohorts = monitor.cohorts.cohorts
+        claim = judged(one, places, pool, cohorts, monitor.names, monitor.drawn.level)
+        won = gain(places, pool, cohorts)
+        if not claim.is_credible:
+            won = min(0.0, won)
+        monitor = replace(monitor, drawn=monitor.drawn.told(won, most))
+        if claim.is_credible:
+            by_claim, monitor = _with_sample(monitor, places, pool)
+            told = by_claim or told
+        claims.append(claim)
+    return told, tuple(claims), monitor
+
+
+def _with_sample(monitor: Monitor, places: np.ndarray, pool: Pool) -> tuple[Told | None, Monitor]:
+    """Return what a sample tells of the newest look, and the state that learned from all of it."""
+    told, offset, cohorts = None, monitor.offset, []
+    for cohort in monitor.cohorts.cohorts:
+        right = pool.right[places[pool.looks[places] == cohort.look]]
+        cohorts.append(with_drawn(cohort, places, pool))
+        if not len(right):
+            continue
+        query = at_random(np.arange(len(right)), cohort.rows)
+        quality, error = measured(np.full(cohort.rows, cohort.base), query, right)
+        lag = monitor.batches - cohort.look
+        doubt = sqrt(error**2 + lag * offset.step**2)
+        offset = offset.update(quality - cohort.base, doubt)
+        if lag == 0:
+            told = Told(quality, error, len(right))
+    counted = replace(monitor.cohorts, cohorts=tuple(cohorts))
+    return told, replace(
+        monitor,
+        offset=offset,
+        cohorts=counted,
+        answered=1.0,
+        unlabelled=counted.rows_since_used,
+    )
 
 
 def _counted(monitor: Monitor, rows: Rows, labelled: Labelled) -> Monitor:
@@ -129,6 +247,8 @@ def _matured(monitor: Monitor) -> tuple[Told | None, Monitor]:
     """
     told, offset, answered = None, monitor.offset, monitor.answered
     for cohort in monitor.cohorts.matured:
+        if 2 * cohort.drawn >= cohort.rows:
+            continue  # it has learned from these rows as a sample
         query = at_random(np.arange(cohort.right + cohort.wrong), cohort.rows)
         right = np.repeat([1.0, 0.0], [cohort.right, cohort.wrong])
         _, error = measured(np.full(cohort.rows, cohort.base), query, right)
@@ -148,7 +268,7 @@ def _report(
     monitor: Monitor,
     batch: Batch,
     blind: Blind,
-    told: Told | None,
+    shown: _Shown,
     tests: tuple[DriftTest, ...],
     rows: int,
 ) -> MonitorReport:
@@ -161,7 +281,7 @@ def _report(
         batch=monitor.batches,
         rows=rows,
         blind=blind,
-        told=told,
+        told=shown.told,
         tests=tests,
         offset=monitor.offset,
         trust=monitor.trust,
@@ -169,7 +289,8 @@ def _report(
         unlabelled=monitor.unlabelled,
         days=since,
         needed=_needed(monitor, blind, share, batch.at_random),
-        selection=_selection(monitor, share, batch.at_random),
+        selection=_selection(monitor, share, batch.at_random, shown),
+        claims=shown.claims,
     )
 
 
@@ -178,15 +299,18 @@ def _needed(monitor: Monitor, blind: Blind, share: float, is_sample: bool) -> in
     shown = monitor.rules.shown
     if is_sample:
         return labels_needed(monitor.concept.labels, blind.least, shown, share)
-    return labels_needed(monitor.cohorts.looks, blind.least_chance, shown, share)
+    return labels_needed(monitor.drawn.claims, blind.least_chance, shown, share / 2)
 
 
-def _selection(monitor: Monitor, share: float, is_sample: bool) -> Selection:
+def _selection(monitor: Monitor, share: float, is_sample: bool, shown: _Shown) -> Selection:
     """Return what rows without truth may hide; ``share``: of alpha, that a test has."""
     if is_sample:
         return Selection()
-    cohorts = monitor.cohorts
+    cohorts, rules = monitor.cohorts, monitor.rules
     is_suspect = monitor.concept.p_value <= share and cohorts.share < MATURE
+    told = shown.told
+    if shown.is_drawn and told is not None and told.half_width(rules.level) <= rules.widest:
+        is_suspect = False  # rows drawn at random tell how right all are
     return Selection(monitor.answered, cohorts.share if is_suspect else None, cohorts.best)
 
 
@@ -283,8 +407,10 @@ def _concept_test(monitor: Monitor, has_labels: bool, at_random: bool) -> DriftT
     share = monitor.rules.alpha / len(KINDS)
     if at_random and has_labels:
         p_value, where = monitor.concept.p_value, "queried labels"
-    elif not at_random and monitor.cohorts.has_truths:
-        p_value, where = monitor.cohorts.p_value, "rows without truth count as right"
+    elif not at_random and (monitor.cohorts.has_truths or monitor.drawn.claims):
+        by_all, by_drawn = monitor.cohorts.p_value, monitor.drawn.p_value
+        where = "rows drawn at random" if by_drawn < by_all else "rows without truth count as right"
+        p_value = min(1.0, 2 * min(by_all, by_drawn))  # each test has half of the error
     else:
         return DriftTest("concept", None, share, False, "no labels")
     return DriftTest("concept", p_value, share, p_value <= share, where)

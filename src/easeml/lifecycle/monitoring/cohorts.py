@@ -22,7 +22,7 @@ class Cohort:
 
     ``base``: the quality that their inputs let expect, and ``least``: at least; ``drop``: the fall
     of it that the bets on these rows are the best ones for. ``used``: the estimate has learned from
-    it.
+    it. ``drawn``: truths among them of rows that were drawn at random, from which it learned as well.
     """
 
     look: int
@@ -33,6 +33,7 @@ class Cohort:
     right: int = 0
     wrong: int = 0
     used: bool = False
+    drawn: int = 0
 
     @property
     def answered(self) -> float:
@@ -174,7 +175,7 @@ class CohortTest:
         """How many rows were seen since the newest look that an estimate has learned from."""
         rows = 0
         for cohort in reversed(self.cohorts):
-            if cohort.used:
+            if cohort.used or cohort.drawn:
                 return rows
             rows += cohort.rows
         return rows

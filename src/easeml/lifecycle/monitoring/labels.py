@@ -41,6 +41,10 @@ class Late:
 
     ``inputs``, ``predictions``, ``probabilities``: as of a batch, m rows; ``labels``: what was true
     (m,); ``looks``: the batch that had each row (m,), counted from 1, None where that is not known.
+
+    ``role`` (m,), None where all have the first: "truth", a row whose truth came; "again", one whose
+    truth was counted before, and which was drawn at random; "other", one drawn at random from all
+    rows of its look, to compare those with. The label of such a row is not looked at.
     """
 
     inputs: Any
@@ -48,6 +52,14 @@ class Late:
     labels: ArrayLike
     probabilities: ArrayLike | None = None
     looks: np.ndarray | None = None
+    role: np.ndarray | None = None
+
+    @property
+    def roles(self) -> np.ndarray:
+        """The role of each row."""
+        if self.role is None:
+            return np.full(len(np.asarray(self.labels)), "truth")
+        return np.asarray(self.role)
 
 
 def draw(chances_right: np.ndarray, budget: int, seed: int) -> Query:

@@ -12,9 +12,8 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.monitoring.alerts import AlertRules
 from easeml.lifecycle.monitoring.backtest import Trust, backtest
 from easeml.lifecycle.monitoring.cohorts import CohortTest
-from easeml.lifecycle.monitoring.drift import (
-    DriftTest,
-)
+from easeml.lifecycle.monitoring.drawn import Drawn, DrawnTest
+from easeml.lifecycle.monitoring.drift import DriftTest
 from easeml.lifecycle.monitoring.estimators import Reference, learn
 from easeml.lifecycle.monitoring.features import Encoder, as_frame
 from easeml.lifecycle.monitoring.labels import (
@@ -58,7 +57,8 @@ class Batch:
     rows of earlier batches whose truth came since; then there may be no new rows at all.
 
     ``at_random``: rows with a truth were drawn at random, as `choose` draws. Otherwise a truth may
-    come sooner, or only, where the model was wrong: no alarm then rests on who it came for.
+    come sooner, or only, where the model was wrong: no alarm then rests on who it came for, but for
+    those of ``drawn``: rows of which somebody says that they were drawn at random.
     """
 
     inputs: Any
@@ -68,6 +68,7 @@ class Batch:
     day: date | None = None
     late: Late | None = None
     at_random: bool = True
+    drawn: tuple[Drawn, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ class Monitor:
     and the age of the labels depend on them. ``offset`` and ``concept`` carry what labels taught;
     ``unlabelled`` counts the rows since, and ``labelled_day`` is the day of the last labels.
     ``cohorts``: the rows of each batch, and which truths came; ``answered``: the share of rows with
-    a truth in the batch that the estimate learned from last.
+    a truth in the batch that the estimate learned from last. ``drawn``: what truths of rows that were
+    drawn at random have shown.
     ``known``: what the model says of each class; None in one that was fitted before that was kept.
     """
 
@@ -105,6 +107,7 @@ class Monitor:
     labelled_day: date | None = None
     cohorts: CohortTest = field(default_factory=CohortTest)
     answered: float = 1.0
+    drawn: DrawnTest = field(default_factory=DrawnTest)
 
     def moved(self, test: DriftTest) -> dict[str, float]:
         """Return the least p-value of each input column's features, by column."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from easeml.lifecycle.monitoring.alerts import AlertRules, Status
 from easeml.lifecycle.monitoring.backtest import Trust
+from easeml.lifecycle.monitoring.drawn import Claim
 from easeml.lifecycle.monitoring.drift import DriftTest
 from easeml.lifecycle.monitoring.estimators import Estimates
 from easeml.lifecycle.monitoring.selection import Selection
@@ -99,7 +100,8 @@ class MonitorReport(Result):
     labels alone; ``separation`` and ``overlap``: how far the inputs have moved; ``unlabelled`` and
     ``days``: rows, and days where they are known, since the last labels; ``needed``: labels of rows
     drawn at random that show a fall of quality by ``shown``, on average; ``assumes``: what score
-    and interval rest on and the data cannot show (concept drift), None once labels were told.
+    and interval rest on and the data cannot show (concept drift), None once labels were told;
+    ``claims``: what became of claims that rows were drawn at random.
     """
 
     batch: int
@@ -123,6 +125,7 @@ class MonitorReport(Result):
     shown: float
     assumes: str | None
     told: int = 0
+    claims: tuple[Claim, ...] = ()
 
     @property
     def advice(self) -> str:
@@ -209,6 +212,7 @@ def decide(
     days: int | None,
     needed: int,
     selection: Selection,
+    claims: tuple[Claim, ...],
 ) -> MonitorReport:
     """Join estimates, labels and tests to one score, its interval, and a status.
 
@@ -261,6 +265,7 @@ def decide(
         shown=rules.shown,
         assumes=None if offset.labelled and told is not None else ASSUMPTION,
         told=0 if told is None else told.labels,
+        claims=claims,
     )
 
 

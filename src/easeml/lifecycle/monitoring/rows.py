@@ -31,6 +31,11 @@ class Rows:
     codes: np.ndarray
     surety: np.ndarray | None = None
 
+    def at(self, places: np.ndarray) -> Rows:
+        """Return the rows at these places."""
+        parts = (self.features, self.predictions, self.scores, self.codes, self.surety)
+        return Rows(*(None if part is None else part[places] for part in parts))
+
 
 def assemble(
     encoded: np.ndarray, predicted: np.ndarray, codes: np.ndarray, surety: np.ndarray | None

@@ -16,6 +16,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.monitoring.alerts import AlertRules
 from easeml.lifecycle.monitoring.backtest import Trust
 from easeml.lifecycle.monitoring.cohorts import MOST, Cohort, CohortTest
+from easeml.lifecycle.monitoring.drawn import DrawnTest
 from easeml.lifecycle.monitoring.estimators import Calibration, Reference
 from easeml.lifecycle.monitoring.features import Encoder
 from easeml.lifecycle.monitoring.forest import Forest
@@ -52,6 +53,7 @@ def save(monitor: Monitor) -> bytes:
         "seen": monitor.seen,
         "concept": asdict(monitor.concept),
         "cohorts": asdict(monitor.cohorts),
+        "drawn": asdict(monitor.drawn),
         "answered": monitor.answered,
         "unlabelled": monitor.unlabelled,
         "labelled_day": None if monitor.labelled_day is None else str(monitor.labelled_day),
@@ -135,6 +137,7 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
         labelled_day=None if day is None else date.fromisoformat(day),
         cohorts=_cohorts(head.get("cohorts")),
         answered=_share(head.get("answered", 1.0)),
+        drawn=_drawn(head.get("drawn")),
     )
 
 
@@ -196,9 +199,17 @@ def _cohorts(values: dict[str, Any] | None) -> CohortTest:
     return CohortTest(cohorts, settled, _stake(values["stake"]), _share(values["aside"]))
 
 
+def _drawn(values: dict[str, Any] | None) -> DrawnTest:
+    """Return what rows drawn at random have shown; nothing where the state is older than that."""
+    if values is None:
+        return DrawnTest()
+    return DrawnTest(int(values["claims"]), _stake(values["stake"]), _share(values["aside"]))
+
+
 def _cohort(values: dict[str, Any]) -> Cohort:
     look, rows, right, wrong = map(int, map(values.__getitem__, ("look", "rows", "right", "wrong")))
-    if min(look, right, wrong) < 0 or not 0 < rows >= right + wrong:
+    drawn = int(values.get("drawn", 0))
+    if min(look, right, wrong, drawn) < 0 or not 0 < rows >= right + wrong:
         raise InvalidInput("The monitor's numbers are damaged.")
     return Cohort(
         look,
@@ -209,6 +220,7 @@ def _cohort(values: dict[str, Any]) -> Cohort:
         right,
         wrong,
         used=bool(values["used"]),
+        drawn=drawn,
     )
 
 

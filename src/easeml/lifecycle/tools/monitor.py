@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +10,19 @@ import numpy as np
 from pydantic import Field
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.held_out import LateRows, Predicted, Unseen
+from easeml.lifecycle.held_out import DrawnRows, LateRows, Predicted, Unseen
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 from easeml.lifecycle.tool_answer import yes_or_no
 
 if TYPE_CHECKING:
-    from easeml.lifecycle.monitoring import Batch, Labelled, Late, Monitor, MonitorReport
+    from easeml.lifecycle.monitoring import (
+        Batch,
+        Drawn,
+        Labelled,
+        Late,
+        Monitor,
+        MonitorReport,
+    )
 
 _REFERENCE = (
     "The reference rows helped to choose the model: quality on them is a little optimistic."
@@ -25,6 +32,11 @@ _AS_THEY_COME = (
     "The estimate takes it that whether and when the answer of a row comes does not depend on it, "
     "given the inputs and the prediction. Alarms do not: there, rows without answer count as right."
 )
+_CLAIMED = (
+    "Rows that were said to be drawn at random from all rows of their looks were: estimates, and half "
+    "of the error that alarms may make, rest on that."
+)
+_CLAIMS = "Rows that were said to be drawn at random"
 _QUALITY_OF = ("Quality on the newer rows", "Quality on earlier rows whose answer came")
 _SAMPLED = "Rows with an answer were drawn at random. If not, answers may come for mistakes first."
 _DROP = "A fall of quality that is worth an alert: 0.05 is five of a hundred rows."
@@ -70,6 +82,7 @@ def _ask(state: Watch, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Watch]:
         _labelled(newer),
         late=None if late is None else _late(late),
         at_random=state.config.at_random,
+        drawn=_drawn_rows(facts),
     )
     report, after = ask(monitor, batch)
     return _answer(report, after, batch), replace(state, monitor=after)
@@ -108,24 +121,32 @@ def _late(late: LateRows) -> Late:
 
     said = late.rows.by["model"]
     answers = late.rows.answers.to_numpy()
-    return Late(late.rows.inputs, said.values, answers, said.chances, late.looks)
+    return Late(late.rows.inputs, said.values, answers, said.chances, late.looks, late.roles)
+
+
+def _drawn_rows(facts: Mapping[Fact, Any]) -> tuple[Drawn, ...]:
+    """Return the rows of which somebody says that they were drawn at random."""
+    from easeml.lifecycle.monitoring import Drawn
+
+    claims: Sequence[DrawnRows] = facts.get("drawn", ())
+    return tuple(Drawn(one.by, one.newer, one.late) for one in claims)
 
 
 def _answer(report: MonitorReport, after: Monitor, batch: Batch) -> ToolAnswer:
     return ToolAnswer(
         advice=report.advice,
         numbers=_numbers(report, after.tolerance, batch),
-        assumes=_assumed(report, batch),
+        assumes=_assumed(report, after, batch),
         verdict=report.status,
         figures=(report.figure(),),
-        tables=(_drift(report), _moved(after, report)),
+        tables=(_drift(report), _moved(after, report), *_claims(report)),
     )
 
 
 def _numbers(report: MonitorReport, tolerance: float | None, batch: Batch) -> tuple[Number, ...]:
     rows, late = len(batch.inputs), 0
     if batch.late is not None:
-        late = len(batch.late.inputs)
+        late = int((batch.late.roles == "truth").sum())
     title = _QUALITY_OF[rows == 0]
     numbers = [
         Number("quality", title, report.score, report.low, report.high),
@@ -144,12 +165,14 @@ def _numbers(report: MonitorReport, tolerance: float | None, batch: Batch) -> tu
     return tuple(numbers)
 
 
-def _assumed(report: MonitorReport, batch: Batch) -> tuple[str, ...]:
+def _assumed(report: MonitorReport, after: Monitor, batch: Batch) -> tuple[str, ...]:
     assumed = [_REFERENCE]
     if report.assumes is not None:
         assumed.append(f"{report.assumes[0].upper()}{report.assumes[1:]}.")
     if batch.labelled is not None or batch.late is not None:
         assumed.append(_AT_RANDOM if batch.at_random else _AS_THEY_COME)
+    if after.drawn.claims:
+        assumed.append(_CLAIMED)
     return tuple(assumed)
 
 
@@ -159,6 +182,19 @@ def _drift(report: MonitorReport) -> Table:
         rows.append((test.kind, test.p_value, test.level, yes_or_no(test.alarm), test.where))
     columns = ("Drift", "p-value", "Level", "Alarm", "Where most")
     return Table("Tests of drift", columns, tuple(rows))
+
+
+def _claims(report: MonitorReport) -> list[Table]:
+    """Return what became of claims that rows were drawn at random; no table where there is none."""
+    if not report.claims:
+        return []
+    rows = []
+    for one in report.claims:
+        counts = yes_or_no(one.is_credible)
+        rows.append((one.by, one.rows, one.p_value, one.level, one.where, counts))
+    columns = ("By", "Rows", "p-value", "Level", "Where they differ most", "Counts")
+    note = "Where rows differ from the others of their looks, their truths count as they come."
+    return [Table(_CLAIMS, columns, tuple(rows), note)]
 
 
 def _moved(monitor: Monitor, report: MonitorReport) -> Table:
@@ -199,7 +235,7 @@ TOOLS = (
         title="Is it still right?",
         about="Estimates a model's quality on newer rows, with few labels or none, and finds drift.",
         needs=("inputs", "answers", "predictions", "newer"),
-        may=("late", "progress"),
+        may=("late", "drawn", "progress"),
         config=MonitorConfig,
         open=Watch,
         ask=_ask,

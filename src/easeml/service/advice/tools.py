@@ -26,12 +26,16 @@ class Late:
     """Rows that a tool was asked about before, whose answers came since.
 
     ``artefact``: a CSV file of them, empty for none; ``looks``: how many of its rows each look saw,
-    by the number of the look. ``corrected``: answers that were changed after a look counted them.
+    by the number of the look, ``roles``: a letter a row. ``drawn``: rows, here and among the newer
+    ones, that were said to be drawn at random. ``corrected``: answers that were changed after a look
+    counted them.
     ``told_until``: the newest answer that is known to the question, by its time.
     """
 
     artefact: str = ""
     looks: dict[str, int] = field(default_factory=dict)
+    roles: str = ""
+    drawn: list[Json] = field(default_factory=list)
     corrected: int = 0
     told_until: float = 0.0
 
@@ -42,6 +46,8 @@ class Late:
         return {
             "late_artefact": self.artefact,
             "late_looks": self.looks,
+            "late_roles": self.roles,
+            "drawn": self.drawn,
             "corrected": self.corrected,
             "told_until": self.told_until,
         }

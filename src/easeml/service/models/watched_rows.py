@@ -21,7 +21,7 @@ _LATEST = 600.0
 """Seconds after which no transaction that gives words is still open: PostgreSQL ends one that does
 nothing for five minutes (``store.database``).
 """
-_CREATED, _ID = attrgetter("created"), attrgetter("id")
+_CREATED, _ID, _AGE = attrgetter("created"), attrgetter("id"), attrgetter("created", "id")
 _SAW_NOTHING = (TaskState.FAILED, TaskState.CANCELLED)
 
 
@@ -60,18 +60,28 @@ class Window:
         """Tell whether a look has taken the truth of a row."""
         return row.learned not in self.unseen
 
+    def is_sampled(self, row: ProductionRow) -> bool:
+        """Tell whether a look has taken the truth of a row as one of a sample."""
+        return row.sampled not in self.unseen
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """What was said to be true by now, and by the last look: what no model could answer is left out.
 
-    ``until``: the time of the newest word. ``fresh``: the words since the last look.
+    ``until``: the time of the newest word. ``fresh``: the words since the last look. ``drawn``: who
+    said of a row that it was drawn at random, and when.
     """
 
     now: labelled_rows.Truths
     before: labelled_rows.Truths
     until: float
     fresh: list[records.Feedback] = field(default_factory=list)
+    drawn: dict[feedback.Named, records.Feedback] = field(default_factory=dict)
+
+    def drawn_by(self, row: ProductionRow) -> records.Feedback | None:
+        """Return the word that says that a row was drawn at random; None where nobody does."""
+        return self.drawn.get((row.request_id, row.row)) or self.drawn.get(row.key)
 
     @property
     def corrected(self) -> int:
@@ -125,20 +135,6 @@ def number_since(tables: Tables, application: Application, seen: Window) -> int:
     return min(number, MOST_ROWS)
 
 
-def take(
-    tables: Tables,
-    task_id: str,
-    rows: list[ProductionRow],
-    late: list[ProductionRow],
-    told: "Said",
-) -> None:
-    """Mark what a look takes: new rows, and late ones and those of the new that have a truth."""
-    is_known = partial(_is_known, told.now)
-    learned = list(map(_ID, filter(is_known, [*rows, *late])))
-    tables.production_rows.set_each("looked", dict.fromkeys(map(_ID, rows), task_id))
-    tables.production_rows.set_each("learned", dict.fromkeys(learned, task_id))
-
-
 def said(tables: Tables, application: Application, seen: Window) -> Said:
     """Return what was said of rows, the newest word on each.
 
@@ -148,7 +144,7 @@ def said(tables: Tables, application: Application, seen: Window) -> Said:
     """
     words = tables.feedback.list(application_id=application.id, chosen=False, limit=None)
     is_answer = partial(_is_answer, feedback.classes_of(tables, application))
-    usable = sorted(filter(is_answer, words), key=attrgetter("created", "id"))
+    usable = sorted(filter(is_answer, words), key=_AGE)
     times = list(map(_CREATED, usable))
     first = bisect_right(times, seen.told_until - _LATEST)
     begin = bisect_right(times, seen.told_until)
@@ -160,11 +156,28 @@ def said(tables: Tables, application: Application, seen: Window) -> Said:
         before=_truths(usable[:begin]),
         until=max(seen.told_until, *times[begin:end][-1:], 0.0),
         fresh=usable[first:end],
+        drawn={_name(word): word for word in usable[:end] if word.drawn},
     )
 
 
-def late(tables: Tables, application: Application, seen: Window, told: Said) -> list[ProductionRow]:
-    """Return rows that were looked at before anybody had said what was true of them.
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Rows that were looked at before anybody had said what was true of them.
+
+    ``again``: those whose truth a look counted before somebody said that they were drawn at random.
+    """
+
+    rows: list[ProductionRow]
+    again: list[ProductionRow] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        """How many rows there are."""
+        return len(self.rows) + len(self.again)
+
+
+def late(tables: Tables, application: Application, seen: Window, told: Said) -> Late:
+    """Return rows that were looked at before their truth came, or before they joined a sample.
 
     Rows that were forgotten meanwhile are lost. A row whose truth was changed is not among them:
     the word that a look counted stays.
@@ -176,9 +189,23 @@ def late(tables: Tables, application: Application, seen: Window, told: Said) -> 
         application_id=application.id,
         model_id=application.live_model_id,
     )
-    rows = {row.id: row for row in filterfalse(seen.is_new, found)}
-    unknown = filterfalse(seen.is_learned, rows.values())
-    return sorted(filter(partial(_is_known, told.now), unknown), key=attrgetter("created", "id"))
+    by_id = {row.id: row for row in filterfalse(seen.is_new, found)}
+    known = sorted(filter(partial(_is_known, told.now), by_id.values()), key=_AGE)
+    by_learned = grouped(known, seen.is_learned)
+    again = filterfalse(seen.is_sampled, filter(told.drawn_by, by_learned[True]))
+    return Late(by_learned[False], list(again))
+
+
+def take(tables: Tables, task_id: str, rows: list[ProductionRow], told: Said, late: Late) -> None:
+    """Mark what a look takes: new rows, and late ones and those of the new that have a truth."""
+    is_known = partial(_is_known, told.now)
+    with_truth = [*filter(is_known, rows), *late.rows, *late.again]
+    sampled = filter(told.drawn_by, with_truth)
+    # What a look learned before stays its own: this one may fail.
+    learned = with_truth[: len(with_truth) - len(late.again)]
+    marks = {"looked": rows, "learned": learned, "sampled": sampled}
+    for name, marked in marks.items():
+        tables.production_rows.set_each(name, dict.fromkeys(map(_ID, marked), task_id))
 
 
 def number_late(tables: Tables, application: Application, seen: Window, fewest: int = 1) -> int:
@@ -187,22 +214,10 @@ def number_late(tables: Tables, application: Application, seen: Window, fewest: 
     words = tables.feedback.count(application_id=application.id, since=since)
     if words < fewest:
         return 0
-    return len(late(tables, application, seen, said(tables, application, seen)))
+    return late(tables, application, seen, said(tables, application, seen)).number
 
 
-def by_look(
-    store: Store, tables: Tables, application: Application, rows: list[ProductionRow]
-) -> dict[int, list[ProductionRow]]:
-    """Return the rows that each look saw, by the monitor's number of it; 0 where that is gone."""
-    by_task = grouped(rows, attrgetter("looked"))
-    numbers = _numbers(store, tables, application, set(by_task))
-    found: dict[int, list[ProductionRow]] = {}
-    for task_id, seen in by_task.items():
-        found.setdefault(numbers.get(task_id, 0), []).extend(seen)
-    return dict(sorted(found.items()))
-
-
-def _numbers(
+def numbers_of_looks(
     store: Store, tables: Tables, application: Application, task_ids: set[str]
 ) -> dict[str, int]:
     """Return the monitor's number of each of these looks, by the id of the task."""

@@ -4,22 +4,24 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from operator import attrgetter
+from typing import Any
 
 from easeml.contract import reports as answers
 from easeml.contract.states import TaskState
 from easeml.contract.task_views import Task
-from easeml.contract.watching import Drift, Labelled, Look, WatchReport
+from easeml.contract.watching import Claim, Drift, Labelled, Look, WatchReport
 from easeml.errors import Conflict, NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
-from easeml.service.models import watched_rows
+from easeml.service.models import watched_rows, watched_samples
 from easeml.service.models.watched_rows import TOOL
+from easeml.service.models.watched_samples import LateFile
 from easeml.service.production import feedback, labelled_rows
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests, task_views
-from easeml.store import Store, Tables, id_of, records
+from easeml.store import Store, Tables, Transaction, id_of, records
 from easeml.store.records import Application, ProductionRow, Report
 
 CANNOT_TELL = "cannot tell"
@@ -32,19 +34,22 @@ _FEWEST_ROWS = 100  # of such a look, or truths that came late
 _PARAMETERS = {"at_random": False}  # truths come as they come
 _MOST_AT_ONCE = 5  # of such looks
 _CREATED = attrgetter("created")
+_OF_CLAIM = ("by", "rows", "p_value", "level", "where", "counts")
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """What a look gets.
 
-    ``rows``: that are new. ``late``: those whose truth came since, by the look that saw them.
-    ``said``: what was true of rows.
+    ``rows``: that are new. ``late``: those whose truth came since, and ``file``: what is told of
+    them. ``said``: what was true of rows. ``drawn``: who says which were drawn at random.
     """
 
     rows: list[ProductionRow]
-    late: dict[int, list[ProductionRow]]
+    late: watched_rows.Late
+    file: LateFile
     said: watched_rows.Said
+    drawn: list[dict[str, Any]]
 
 
 def look(store: Store, caller: Caller, application_id: str) -> Task:
@@ -60,16 +65,15 @@ def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Tas
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        found = _found(store, tables, application, fewest)
-    if not application.live_model_id or not (found.rows or found.late):
+        found = _found(store, tx, application, fewest)
+    if not application.live_model_id or not (found.rows or found.file.rows):
         raise Conflict(
             "No rows of production came since the last look, and no truth of earlier ones.",
             where=application_id,
             remedy="Keep requests: easeml app log ID --share 1",
         )
-    late = list(chain.from_iterable(found.late.values()))
     newer_kept = _kept_as_file(store, application, found.rows, found.said)
-    late_kept = _kept_as_file(store, application, late, found.said)
+    late_kept = _kept_as_file(store, application, found.file.rows, found.said)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         for digest, size in filter(any, (newer_kept, late_kept)):
@@ -88,19 +92,22 @@ def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Tas
             newer_artefact=newer_kept[0],
             late=tools.Late(
                 late_kept[0],
-                dict(zip(map(str, found.late), map(len, found.late.values()), strict=True)),
+                found.file.looks,
+                found.file.roles,
+                found.drawn,
                 found.said.corrected,
                 found.said.until,
             ),
             before=_newest_state(tables, application),
         )
         task = tools.request(tx, application, version, question)
-        watched_rows.take(tables, task.id, found.rows, late, found.said)
+        watched_rows.take(tables, task.id, found.rows, found.said, found.late)
         return task_views.show_all(tables, [task])[0]
 
 
-def _found(store: Store, tables: Tables, application: Application, fewest: int) -> _Found:
+def _found(store: Store, tx: Transaction, application: Application, fewest: int) -> _Found:
     """Return what there is to look at."""
+    tables = tx.scoped(application.tenant_id)
     tries = watched_rows.tries(tables, application)
     seen = watched_rows.window(tries)
     said = watched_rows.said(tables, application, seen)
@@ -108,7 +115,8 @@ def _found(store: Store, tables: Tables, application: Application, fewest: int) 
     if len(rows) < fewest:
         rows = []
     late = watched_rows.late(tables, application, seen, said)
-    return _Found(rows, watched_rows.by_look(store, tables, application, late), said)
+    file = watched_samples.late_file(store, tables, application, late, said)
+    return _Found(rows, late, file, said, watched_samples.claims(tx, rows, file, said))
 
 
 def _kept_as_file(
@@ -186,7 +194,8 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
             labelled=labelled,
         )
     shown = _shown(application, look, labelled)
-    shown = shown.model_copy(update={"waiting": waiting, "late": late})
+    told = {"waiting": waiting, "late": late, "claims": _newest_claims(store, reports)}
+    shown = shown.model_copy(update=told)
     if shown.rows == 0:
         shown = _with_drift(store, application, shown, reports)
     if not failed:
@@ -336,11 +345,22 @@ def _tests(tables: list[answers.ReportTable]) -> dict[str, Drift]:
 def _drift(tables: list[answers.ReportTable]) -> dict[str, Drift]:
     """Return the second table of ``monitor``, by column; older answers have none."""
     found = {}
-    for table in tables[1:]:
+    for table in tables[1:2]:
         for column, p_value, level, alarm in table.rows:
             test = {"kind": "covariate", "p_value": p_value, "level": level}
             found[str(column)] = Drift.model_validate({**test, "alarm": alarm == "yes"})
     return found
+
+
+def _newest_claims(store: Store, reports: list[Report]) -> list[Claim]:
+    """Return what became of the claims of the newest look that had some, of the last fifty."""
+    for report in reports[:_MOST_LOOKS]:
+        for table in tools.show(store, report).tables[2:]:
+            claims = [dict(zip(_OF_CLAIM, row, strict=True)) for row in table.rows]
+            return [
+                Claim.model_validate({**one, "counts": one["counts"] == "yes"}) for one in claims
+            ]
+    return []
 
 
 def _reports(tables: Tables, application: Application) -> list[Report]:

@@ -39,6 +39,7 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
                     row=one.row,
                     key=one.key,
                     value={"value": value},
+                    drawn=caller.user_id if one.at_random else "",
                 )
             )
         tables.feedback.add_all(told)
@@ -48,6 +49,7 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
         kept=len(told),
         known=known,
         foreign=foreign,
+        drawn=sum(one.at_random for one in feedback.root),
     )
 
 

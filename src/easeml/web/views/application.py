@@ -139,10 +139,10 @@ async def history(context: PageContext) -> Response:
 def _just_told(counts: str) -> FeedbackKept | None:
     """Return what became of truths that were just told, as an address says it; nothing without."""
     numbers = counts.split("-")
-    if len(numbers) != 3 or not all(map(str.isdecimal, numbers)):
+    if len(numbers) != 4 or not all(map(str.isdecimal, numbers)):
         return None
-    kept, known, foreign = map(int, numbers)
-    return FeedbackKept(kept=kept, known=known, foreign=foreign)
+    kept, known, foreign, drawn = map(int, numbers)
+    return FeedbackKept(kept=kept, known=known, foreign=foreign, drawn=drawn)
 
 
 @signed_in

@@ -1,5 +1,7 @@
 """What an endpoint keeps of its requests, and what was true of the rows that it was asked about."""
 
+from collections import Counter
+
 from starlette.datastructures import FormData
 from starlette.responses import Response
 from starlette.routing import Route
@@ -39,22 +41,21 @@ async def tell(context: PageContext) -> Response:
     """
     form = await context.form()
     application_id = context.path("application")
-    kept, known, foreign = 0, 0, 0
+    found = Counter[str]()
     for part in await _told(form):
         answer = await context.client.give_feedback(application_id, part)
-        kept, known = kept + answer.kept, known + answer.known
-        foreign += answer.foreign
-    counts = f"{kept}-{known}-{foreign}"
+        found.update(answer.model_dump())
+    counts = "-".join(str(found[name]) for name in ("kept", "known", "foreign", "drawn"))
     return back_to(f"/applications/{application_id}/history?told={counts}#kept")
 
 
 async def _told(form: FormData) -> list[Feedback]:
     """Return what a form says was true; raises ``InvalidInput``."""
-    file = chosen_file(form.get("file"))
+    file, at_random = chosen_file(form.get("file")), bool(form.get("at_random"))
     if file is not None:
         content = (await file.read()).decode("utf-8-sig", errors="replace")
-        return list(parts_of(content, str(file.filename)))
-    named = {}
+        return list(parts_of(content, str(file.filename), at_random=at_random))
+    named: dict[str, str | bool] = {"at_random": True} if at_random else {}
     for name in ("request_id", "row", "key", "value"):
         text = str(form.get(name, "")).strip()
         if text:

@@ -37,6 +37,7 @@ def upgrade() -> None:
     for table, column in (
         ("production_rows", "looked"),
         ("production_rows", "learned"),
+        ("production_rows", "sampled"),
         ("feedback", "drawn"),
     ):
         op.add_column(table, sa.Column(column, sa.Text(), nullable=False, server_default=""))

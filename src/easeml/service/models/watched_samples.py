@@ -1,0 +1,105 @@
+"""Rows of production of which somebody says that they were drawn at random, for a look at them."""
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import chain
+from operator import attrgetter
+from typing import Any
+
+from easeml.service.models import watched_rows
+from easeml.store import Store, Tables, Transaction, grouped
+from easeml.store.records import Application, Feedback, ProductionRow
+
+ITSELF = "easeml"
+"""Who says it of rows that easeml has drawn, and asked people about."""
+_TIMES, _FEWEST = 3, 100  # others for each row of a look that was drawn, at least so many
+_LOOKED = attrgetter("looked")
+
+
+@dataclass(frozen=True, slots=True)
+class LateFile:
+    """The rows of a file of late truths, and what a task is told of them.
+
+    ``looks``: how many rows each look saw, by the monitor's number of it, in the order of ``rows``.
+    ``roles``: a letter a row, as of ``AdviseSpec``. ``truths``: the rows with one, by their ids.
+    """
+
+    rows: list[ProductionRow] = field(default_factory=list)
+    looks: dict[str, int] = field(default_factory=dict)
+    roles: str = ""
+
+
+def late_file(
+    store: Store,
+    tables: Tables,
+    application: Application,
+    late: watched_rows.Late,
+    said: watched_rows.Said,
+) -> LateFile:
+    """Return late rows in the order of their looks; behind the samples, rows to compare them with."""
+    others = _others(tables, application, [*late.rows, *late.again], said)
+    roles = (("t", late.rows), ("a", late.again), ("o", list(map(_nameless, others))))
+    every = [(role, row) for role, rows in roles for row in rows]
+    tasks = {row.looked for _, row in every}
+    numbers = watched_rows.numbers_of_looks(store, tables, application, tasks)
+    by_look = grouped(every, lambda one: numbers.get(one[1].looked, 0))
+    ordered = list(chain.from_iterable(by_look[look] for look in sorted(by_look)))
+    return LateFile(
+        [row for _, row in ordered],
+        {str(look): len(by_look[look]) for look in sorted(by_look)},
+        "".join(role for role, _ in ordered) if others or late.again else "",
+    )
+
+
+def claims(
+    tx: Transaction, rows: list[ProductionRow], late: LateFile, said: watched_rows.Said
+) -> list[dict[str, Any]]:
+    """Return who says of which rows that they were drawn at random, as a task is told it."""
+    places: dict[str, dict[str, list[int]]] = {}
+    words: dict[str, list[Feedback]] = {}
+    for name, file in (("newer", rows), ("late", late.rows)):
+        for place, row in enumerate(file):
+            word = said.drawn_by(row)
+            if word is not None:
+                of_who = places.setdefault(word.drawn, {"newer": [], "late": []})
+                of_who[name].append(place)
+                words.setdefault(word.drawn, []).append(word)
+    return [{"by": _named(tx, who, words[who]), **places[who]} for who in sorted(places)]
+
+
+def _named(tx: Transaction, who: str, words: Iterable[Feedback]) -> str:
+    """Return who says something, and on which day they last did."""
+    day = datetime.fromtimestamp(max(map(attrgetter("created"), words)), UTC).date()
+    name = ITSELF
+    if who != ITSELF:
+        user = tx.users.find(id=who)
+        name = user.name if user else "somebody who has left"
+    return f"{name}, {day.isoformat()}"
+
+
+def _others(
+    tables: Tables, application: Application, late: list[ProductionRow], said: watched_rows.Said
+) -> list[ProductionRow]:
+    """Return rows, drawn at random from looks of which some were said to be, but those.
+
+    What is known of them does not matter.
+    """
+    drawn = grouped(filter(said.drawn_by, late), _LOOKED)
+    if not drawn:
+        return []
+    ids = tables.production_rows.pick(
+        "id", "looked", application_id=application.id, looked=list(drawn)
+    )
+    chosen = []
+    for look, pairs in grouped(ids, lambda pair: pair[1]).items():
+        left = sorted({id for id, _ in pairs}.difference(row.id for row in drawn[look]))
+        number = min(len(left), max(_FEWEST, _TIMES * len(drawn[look])))
+        chosen += random.sample(left, number)
+    return list(tables.production_rows.by_id(id=chosen).values())
+
+
+def _nameless(row: ProductionRow) -> ProductionRow:
+    """Return a row that nothing was said of."""
+    return replace(row, request_id="", key="")
