@@ -5,7 +5,6 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 from test_gated_applications import application  # noqa: F401 a fixture
-from test_reports import APPLICATIONS
 from test_truths_after_a_look import look, tell
 from test_watching import missed_rows, seen, watch
 

@@ -20,7 +20,7 @@ from easeml.contract.production import (
     RequestLog,
 )
 from easeml.contract.states import PickingWay
-from easeml.contract.watching import Claim, WatchReport
+from easeml.contract.watching import Claim, NewWatchLabels, WatchReport
 
 
 def add_to(app: typer.Typer) -> None:
@@ -28,6 +28,7 @@ def add_to(app: typer.Typer) -> None:
     app.command()(log)
     app.command()(feedback)
     app.command("watch-report")(watch_report)
+    app.command("watch-labels")(watch_labels)
     app.command()(picking)
     app.command()(labels)
 
@@ -154,6 +155,22 @@ def feedback(
     print_done(whole, whole.says, as_json=as_json)
 
 
+def watch_labels(
+    application_id: ApplicationId,
+    *,
+    rows: Annotated[int, typer.Option(min=1, max=10_000, help="How many rows to draw.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Ask people about rows of the newest look at production, drawn at random.
+
+    The answers come through the queue of work, and the next look learns from them: few prove that
+    the model became worse, or let it be right.
+    """
+    with Client() as client:
+        asked = client.ask_for_watching(application_id, NewWatchLabels(rows=rows))
+    print_done(asked, asked.says, as_json=as_json)
+
+
 def watch_report(
     application_id: ApplicationId,
     *,
@@ -180,6 +197,7 @@ def _print_report(found: WatchReport) -> None:
         ("right on validation rows", found.reference),
         ("right is off by at most", found.tolerance),
         ("rows", found.rows),
+        ("rows asked about", found.asked or None),
         ("moved", [column for column, test in found.drift.items() if test.alarm]),
     ]
     true = found.labelled

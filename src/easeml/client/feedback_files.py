@@ -25,8 +25,8 @@ def parts_of(
     """Give the words on rows that a text holds, as many at a time as one request takes.
 
     ``value``: the column that says what was true. Other columns are left out: the file may be one
-    of predictions. ``at_random``: all of its rows were drawn at random. Raises ``InvalidInput`` for what cannot be read, naming the file (``where``) or
-    the row, from 0.
+    of predictions. ``at_random``: all of its rows were drawn at random. Raises ``InvalidInput`` for
+    what cannot be read, naming the file (``where``) or the row, from 0.
     """
     told = []
     for row in _read(content, where):

@@ -308,7 +308,7 @@ class SubscriptionState(StrEnum):
 class WorkKind(StrEnum):
     """What a person is asked: the label of a row of the pool, whether a label is right, or what a
     doubtful cell holds; or the label of a test row, for which a model waits, or of a row of
-    production, on which models are compared.
+    production, on which models are compared, or the one that serves is watched.
     """
 
     LABEL = "label"
@@ -316,6 +316,7 @@ class WorkKind(StrEnum):
     REPAIR_CELL = "repair-cell"
     TEST_LABEL = "test-label"
     PICK_LABEL = "pick-label"
+    WATCH_LABEL = "watch-label"
 
 
 TAUGHT = (WorkKind.LABEL, WorkKind.CHECK_LABEL, WorkKind.REPAIR_CELL)

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from easeml.contract.resources import Answer
+from easeml.contract.resources import Answer, Request
 from easeml.contract.times import Moment
 
 
@@ -57,8 +57,9 @@ class WatchReport(Answer):
     random.
     ``waiting``: kept rows that were not looked at. ``late``: rows that were looked at before their
     truth came, which the next look learns from. ``claims``: of the newest look that had some, who said
-    of rows that they were drawn at random: what rests on that is said in ``assumes``. ``notes``: what was unusual, such as truths that
-    were changed after a look had counted them. ``remedy``: why the model should be adapted to
+    of rows that they were drawn at random: what rests on that is said in ``assumes``. ``asked``: rows
+    of production that people are asked about. ``notes``: what was unusual, such as truths that were
+    changed after a look had counted them. ``remedy``: why the model should be adapted to
     these rows; empty where nothing has moved.
     """
 
@@ -72,6 +73,7 @@ class WatchReport(Answer):
     rows: int = 0
     waiting: int = 0
     late: int = 0
+    asked: int = 0
     drift: dict[str, Drift] = Field(default_factory=dict)
     tests: dict[str, Drift] = Field(default_factory=dict)
     labelled: Labelled | None = None
@@ -80,6 +82,34 @@ class WatchReport(Answer):
     notes: list[str] = Field(default_factory=list)
     created: Moment | None = None
     remedy: str = ""
+
+
+class NewWatchLabels(Request):
+    """How many rows of the newest look at production people are to be asked about."""
+
+    rows: int = Field(100, ge=1, le=10_000)
+
+
+class WatchLabels(Answer):
+    """What was drawn at random of the newest look at production.
+
+    ``asked``: rows that people are asked about. ``known``: rows whose truth was known already.
+    ``left``: rows of the look that were not drawn.
+    """
+
+    application_id: str
+    asked: int
+    known: int
+    left: int
+
+    @property
+    def says(self) -> str:
+        """What was asked, in sentences."""
+        known = f" The truth of {self.known:,} more is known." if self.known else ""
+        return (
+            f"People are asked about {self.asked:,} rows of the newest look, drawn at random.{known} "
+            "The next look learns from the answers."
+        )
 
 
 class Look(Answer):

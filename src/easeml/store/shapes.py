@@ -383,7 +383,8 @@ class WorkQuestion(Shape):
     """What a person is shown. ``given``: the value as it is, empty for none. ``options``: the
     likeliest first; any other value may be given too. ``values``: the row's other cells as text.
     ``matters``: columns among them that bear on the answer. ``source``: what found it. ``told``:
-    what the answer should bring, reckoned alone, before experience with its kind.
+    what the answer should bring, reckoned alone, before experience with its kind. ``of_row``: the id
+    of the row of production that is asked about; empty for other rows.
     """
 
     given: str = ""
@@ -392,6 +393,7 @@ class WorkQuestion(Shape):
     matters: list[str] = field(default_factory=list)
     source: str = ""
     told: float = 0.0
+    of_row: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ from easeml.contract.subscriptions import Confirmation, NewSubscription, SecretR
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.tryouts import Tryout
 from easeml.contract.versions import Comparison, PushedFlow, Refinement, TrainRows, VersionLine
-from easeml.contract.watching import WatchReport
+from easeml.contract.watching import NewWatchLabels, WatchLabels, WatchReport
 from easeml.contract.work import Doubts, WorkDone, WorkFile, WorkImported, WorkQueue, WorkTurn
 
 
@@ -1678,6 +1678,21 @@ class Operations(Calls):
         serves.
         """
         return self._send(Task, f"/applications/{application_id}/watch", repeatable=False)
+
+    def ask_for_watching(self, application_id: str, wish: NewWatchLabels) -> WatchLabels:
+        """Ask people about rows of the newest look at production, drawn at random by easeml.
+
+        Where the truth of one is known already, nobody is asked, and it counts as one of the
+        sample. The next look learns from the answers. Raises ``NotFound``, and ``Conflict``
+        where nothing was looked at, rows are not kept with all their columns, or the budget of
+        labels has too few left.
+        """
+        return self._send(
+            WatchLabels,
+            f"/applications/{application_id}/watch/labels",
+            wish.model_dump(mode="json"),
+            repeatable=False,
+        )
 
     def work(self, application_id: str) -> WorkQueue:
         """Return the open items of an application, what tells most for a person's second first.

@@ -10,6 +10,7 @@ GUESSES = {
     "repair-cell": 30.0,
     "test-label": 10.0,
     "pick-label": 10.0,
+    "watch-label": 10.0,
 }
 """Seconds of a person for an answer, by kind, before anybody was timed."""
 FIRST_ANSWERS = 5

@@ -12,7 +12,7 @@ from easeml.store import Tables
 from easeml.store.records import Application
 
 DAYS = 30.0  # where nothing was said
-BOUGHT = (WorkKind.TEST_LABEL, WorkKind.PICK_LABEL)
+BOUGHT = (WorkKind.TEST_LABEL, WorkKind.PICK_LABEL, WorkKind.WATCH_LABEL)
 _ANSWERED = (WorkState.ANSWERED, WorkState.USED)
 _DAY = 86_400.0
 

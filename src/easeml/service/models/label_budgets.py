@@ -45,13 +45,15 @@ def show(tx: Transaction, application: Application) -> LabelBudget:
     tables, now = tx.scoped(application.tenant_id), tx.now()
     by_gate = label_budget.bought(tables, application, WorkKind.TEST_LABEL, now)
     by_comparisons = label_budget.bought(tables, application, WorkKind.PICK_LABEL, now)
+    by_watching = label_budget.bought(tables, application, WorkKind.WATCH_LABEL, now)
     asked = label_budget.asked(tables, application)
     found = LabelBudget(
         application_id=application.id,
         days=label_budget.days_of(application),
-        bought=by_gate + by_comparisons,
+        bought=by_gate + by_comparisons + by_watching,
         by_gate=by_gate,
         by_comparisons=by_comparisons,
+        by_watching=by_watching,
         asked=asked,
     )
     waiting = kept.waiting(kept.active(tables, application.id), application)

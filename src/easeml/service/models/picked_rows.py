@@ -86,6 +86,11 @@ def keep_truths(
     tables.feedback.add_all(told)
 
 
+def as_read(value: object) -> str:
+    """Return a cell as people read it: whole numbers without a point."""
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
 def _told(application: Application, row: ProductionRow, value: str) -> records.Feedback:
     return records.Feedback(
         id=new_id("told"),

@@ -304,7 +304,7 @@ def _ask_people(
     ids = sorted(new_id("item") for _ in places)
     for id, place in zip(ids, places, strict=True):
         inputs = rows[picking.rows[place]].inputs
-        values = {name: _as_read(value) for name, value in inputs.items()}
+        values = {name: picked_rows.as_read(value) for name, value in inputs.items()}
         values.pop(application.target, None)
         tables.work_items.add(
             WorkItem(
@@ -323,11 +323,6 @@ def _ask_people(
         )
     _keep(tables, application, replace(picking, task_id=""))
     tx.events.append("work.found", application.id, {"items": len(ids)}, application.tenant_id)
-
-
-def _as_read(value: object) -> str:
-    """Return a cell as people read it: whole numbers without a point."""
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _serve(

@@ -15,7 +15,7 @@ from easeml.contract.watching import Claim, Drift, Labelled, Look, WatchReport
 from easeml.errors import Conflict, NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
-from easeml.service.models import watched_rows, watched_samples
+from easeml.service.models import watched_labels, watched_rows, watched_samples
 from easeml.service.models.watched_rows import TOOL
 from easeml.service.models.watched_samples import LateFile
 from easeml.service.production import feedback, labelled_rows
@@ -62,6 +62,9 @@ def look(store: Store, caller: Caller, application_id: str) -> Task:
 
 def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Task:
     """Look as ``look`` does; where fewer than ``fewest`` new rows came, only at late truths."""
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        watched_labels.keep_answers(tables, tables.applications.get(application_id))
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
@@ -160,6 +163,8 @@ def _is_due(store: Store, caller: Caller, application_id: str) -> bool:
         seen = watched_rows.window(tries)
         if watched_rows.number_since(tables, application, seen) >= _FEWEST_ROWS:
             return True
+        if watched_labels.number_answered(tables, application):
+            return not watched_labels.number_asked(tables, application)
         late = watched_rows.number_late(tables, application, seen, _FEWEST_ROWS)
         return late >= _FEWEST_ROWS
 
@@ -181,6 +186,8 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
     seen = watched_rows.window(tries)
     waiting = watched_rows.number_since(tables, application, seen)
     late = watched_rows.number_late(tables, application, seen)
+    late += watched_labels.number_answered(tables, application)
+    asked = watched_labels.number_asked(tables, application)
     look = tools.show(store, reports[0]) if reports else None
     labelled = _labelled(tables, application, _tolerance(look))
     failed = _failed_look(tries)
@@ -191,10 +198,12 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
             reason=failed or _why_no_look(tables, application),
             waiting=waiting,
             late=late,
+            asked=asked,
             labelled=labelled,
         )
     shown = _shown(application, look, labelled)
-    told = {"waiting": waiting, "late": late, "claims": _newest_claims(store, reports)}
+    told = {"waiting": waiting, "late": late, "asked": asked}
+    told |= {"claims": _newest_claims(store, reports)}
     shown = shown.model_copy(update=told)
     if shown.rows == 0:
         shown = _with_drift(store, application, shown, reports)

@@ -170,6 +170,11 @@ def _check_undo(tables: Tables, item: WorkItem, caller: Caller) -> None:
     if item.state in (WorkState.USED, WorkState.CLOSED):
         if item.kind in (WorkKind.TEST_LABEL, WorkKind.PICK_LABEL):
             message, remedy = "A model was tested with this answer.", "Roll back, if it serves."
+        elif item.kind == WorkKind.WATCH_LABEL:
+            message, remedy = (
+                "A look at production has this answer.",
+                "Tell the right one as a truth.",
+            )
         else:
             message, remedy = "A version has this answer already.", "Correct the row on page Data."
         raise Conflict(message, where=item.id, remedy=remedy)

@@ -243,7 +243,7 @@ def show(
 
 def question_of(item: WorkItem) -> str:
     """Return what people are asked, in words."""
-    if item.kind in (WorkKind.LABEL, WorkKind.TEST_LABEL, WorkKind.PICK_LABEL):
+    if item.kind not in (WorkKind.CHECK_LABEL, WorkKind.REPAIR_CELL):
         return f"What is '{item.column}' of this row?"
     if item.kind == WorkKind.CHECK_LABEL:
         return f"Is '{item.column}' of this row really {item.question.given}?"

@@ -9,6 +9,7 @@ from starlette.routing import Route
 from easeml.client import made_request
 from easeml.client.feedback_files import parts_of
 from easeml.contract.production import Feedback, NewRequestLog
+from easeml.contract.watching import NewWatchLabels
 from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 from easeml.web.forms import chosen_file
@@ -31,6 +32,16 @@ async def keep(context: PageContext) -> Response:
     )
     await context.client.set_request_log(application_id, wish)
     return back_to(f"/applications/{application_id}/history#kept")
+
+
+@signed_in
+async def ask_for_watching(context: PageContext) -> Response:
+    """Ask people about rows of the newest look, drawn at random."""
+    form = await context.form()
+    application_id = context.path("application")
+    wish = made_request(NewWatchLabels, rows=str(form.get("rows", "")).strip())
+    await context.client.ask_for_watching(application_id, wish)
+    return back_to(f"/applications/{application_id}/history#watch")
 
 
 @signed_in
@@ -67,5 +78,6 @@ async def _told(form: FormData) -> list[Feedback]:
 
 routes = [
     Route(f"{_HERE}/keeping", keep, methods=["POST"]),
+    Route(f"{_HERE}/watch-labels", ask_for_watching, methods=["POST"]),
     Route(f"{_HERE}/truth", tell, methods=["POST"]),
 ]

@@ -1,0 +1,163 @@
+"""Labels that people are asked for to watch a model, of rows of production drawn at random."""
+
+import random
+from itertools import filterfalse
+from operator import attrgetter
+
+from easeml.contract.states import WorkKind, WorkState
+from easeml.contract.watching import NewWatchLabels, WatchLabels
+from easeml.errors import Conflict
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.answers import label_budget, standing
+from easeml.service.models import picked_rows, watched_rows
+from easeml.service.models.watched_samples import ITSELF
+from easeml.service.production import feedback, labelled_rows
+from easeml.store import Store, Tables, Transaction, grouped, records
+from easeml.store.records import Application, ProductionRow, WorkItem
+from easeml.store.shapes import WorkQuestion
+
+_KIND = WorkKind.WATCH_LABEL
+_ID = attrgetter("id")
+
+
+def ask(store: Store, caller: Caller, application_id: str, wish: NewWatchLabels) -> WatchLabels:
+    """Ask people about rows of the newest look at production, drawn at random by easeml.
+
+    Where the truth of one is known already, nobody is asked, and it counts as one of the sample. The
+    next look learns from the answers. Raises ``NotFound``, and ``Conflict`` where nothing was looked
+    at, rows are not kept with all their columns, or the budget of labels has too few left.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        picked_rows.check_kept(tables, application)
+        rows = _not_drawn(tables, application)
+        sample = random.SystemRandom().sample(rows, min(wish.rows, len(rows)))
+        truths = feedback.answers(tables, application)
+        by_known = grouped(sample, lambda row: labelled_rows.truth_of(row, truths) is not None)
+        asked, known = by_known[False], by_known[True]
+        _check_budget(tx, tables, application, len(asked))
+        tables.work_items.add_all([_item(application, row) for row in asked])
+        told = []
+        for row in known:
+            told.append(_word(application, row, labelled_rows.truth_of(row, truths)))
+        tables.feedback.add_all(told)
+        if asked:
+            items = {"items": len(asked)}
+            tx.events.append("work.found", application.id, items, application.tenant_id)
+    return WatchLabels(
+        application_id=application_id,
+        asked=len(asked),
+        known=len(known),
+        left=len(rows) - len(sample),
+    )
+
+
+def keep_answers(tables: Tables, application: Application) -> None:
+    """Keep what people said as words on rows that easeml has drawn.
+
+    Nobody is asked any more about rows of a model that does not serve.
+    """
+    items = _items(tables, application, [WorkState.OPEN, WorkState.ANSWERED])
+    rows = tables.production_rows.by_id(id=list(map(_row_of, items)))
+    served = {row.id for row in rows.values() if row.model_id == application.live_model_id}
+    said = standing.settled(tables, items)
+    told, states = [], {}
+    for item in items:
+        row = rows.get(_row_of(item))
+        if item.state == WorkState.ANSWERED and item.id in said and row is not None:
+            told.append(_word(application, row, said[item.id]))
+            states[item.id] = WorkState.USED
+        elif _row_of(item) not in served:
+            states[item.id] = WorkState.CLOSED
+    tables.feedback.add_all(told)
+    tables.work_items.set_each("state", states)
+
+
+def number_answered(tables: Tables, application: Application) -> int:
+    """Return how many answers wait for the next look."""
+    return len(_items(tables, application, [WorkState.ANSWERED]))
+
+
+def number_asked(tables: Tables, application: Application) -> int:
+    """Return how many questions are open."""
+    return len(_items(tables, application, [WorkState.OPEN]))
+
+
+def _items(tables: Tables, application: Application, states: list[WorkState]) -> list[WorkItem]:
+    return tables.work_items.list(
+        application_id=application.id, kind=_KIND, state=states, limit=None
+    )
+
+
+def _not_drawn(tables: Tables, application: Application) -> list[ProductionRow]:
+    """Return the rows of the newest look of which none was drawn yet; raises ``Conflict``."""
+    seen = watched_rows.window(watched_rows.tries(tables, application))
+    rows = tables.production_rows.list(
+        application_id=application.id, model_id=application.live_model_id, limit=None
+    )
+    looked = [row for row in rows if not seen.is_new(row)]
+    if not looked:
+        raise Conflict(
+            "No rows of production were looked at for the model that serves.",
+            where=application.id,
+            remedy="Look at them first: easeml app watch-report ID",
+        )
+    newest = max(looked, key=attrgetter("created")).looked
+    items = tables.work_items.list(application_id=application.id, kind=_KIND, limit=None)
+    drawn = set(map(_row_of, items))
+    said = watched_rows.said(tables, application, seen)
+    of_look = (row for row in looked if row.looked == newest and row.id not in drawn)
+    left = list(filterfalse(said.drawn_by, of_look))
+    if not left:
+        raise Conflict(
+            "All rows of the newest look were drawn by now.",
+            where=application.id,
+            remedy="Ask again after the next look at new rows.",
+        )
+    return left
+
+
+def _check_budget(tx: Transaction, tables: Tables, application: Application, wanted: int) -> None:
+    """Raise ``Conflict`` where the application's budget of labels has too few left."""
+    left = label_budget.within(tables, application, _KIND, tx.now(), wanted)
+    if left < wanted:
+        raise Conflict(
+            f"{wanted} labels would be asked for, and the budget has {left} left.",
+            where=application.id,
+            remedy="Ask for fewer, or raise it: easeml app labels ID --budget N",
+        )
+
+
+def _item(application: Application, row: ProductionRow) -> WorkItem:
+    values = {name: picked_rows.as_read(value) for name, value in row.inputs.items()}
+    values.pop(application.target, None)
+    return WorkItem(
+        id=new_id("item"),
+        tenant_id=application.tenant_id,
+        application_id=application.id,
+        version_id=application.version_id,
+        kind=_KIND,
+        row=row.row,
+        column=application.target,
+        information=0.0,
+        question=WorkQuestion(values=values, source=watched_rows.TOOL, of_row=row.id),
+    )
+
+
+def _row_of(item: WorkItem) -> str:
+    return item.question.of_row
+
+
+def _word(application: Application, row: ProductionRow, value: object) -> records.Feedback:
+    return records.Feedback(
+        id=new_id("told"),
+        tenant_id=application.tenant_id,
+        application_id=application.id,
+        request_id=row.request_id,
+        row=row.row,
+        key="",
+        value={"value": value},
+        drawn=ITSELF,
+    )
