@@ -82,14 +82,10 @@ class _Learned:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What labels show of the newest rows, and what became of claims that rows were drawn at random.
-
-    ``is_drawn``: the labels that tell are of such rows.
-    """
+    """What labels show of the newest rows, and what became of claims that rows were drawn at random."""
 
     told: Told | None = None
     claims: tuple[Claim, ...] = ()
-    is_drawn: bool = False
 
 
 def _learned(monitor: Monitor, late: Late, is_sample: bool) -> _Learned:
@@ -103,7 +99,8 @@ def _learned(monitor: Monitor, late: Late, is_sample: bool) -> _Learned:
     looks = np.zeros(len(labels), dtype=np.int64) if late.looks is None else np.asarray(late.looks)
     right = np.full(len(labels), np.nan)
     right[~is_other] = monitor.right(every.predictions[~is_other], labels[~is_other])
-    pool = Pool(every.features, looks, right, is_other)
+    chances = monitor.reference.forest.predict(every.features)
+    pool = Pool(every.features, chances, looks, right, is_other)
     rows = every.at(np.flatnonzero(~is_other))
     blind = _without_labels(monitor, rows, by_shares=False)
     new = np.flatnonzero(late.roles == "truth")
@@ -157,7 +154,7 @@ def _shown(
     """
     by_drawn, claims, monitor = _with_drawn(monitor, batch, learned, rows)
     told, monitor = _matured(monitor)
-    return _Shown(told or by_drawn, claims, told is None and by_drawn is not None), monitor
+    return _Shown(told or by_drawn, claims), monitor
 
 
 def _pool(monitor: Monitor, batch: Batch, learned: _Learned | None, rows: Rows | None) -> Pool:
@@ -169,12 +166,13 @@ def _pool(monitor: Monitor, batch: Batch, learned: _Learned | None, rows: Rows |
             known = batch.labelled.query.rows
             right[known] = monitor.right(rows.predictions[known], batch.labelled.labels)
         looks = np.full(len(right), monitor.batches)
-        parts.append(Pool(rows.features, looks, right, np.ones(len(right), dtype=bool)))
+        chances = monitor.reference.forest.predict(rows.features)
+        parts.append(Pool(rows.features, chances, looks, right, np.ones(len(right), dtype=bool)))
     columns = (np.concatenate(column) for column in zip(*map(_columns, parts), strict=True))
     return Pool(*columns)
 
 
-_columns = attrgetter("features", "looks", "right", "is_other")
+_columns = attrgetter("features", "chances", "looks", "right", "is_other")
 
 
 def _with_drawn(
@@ -289,7 +287,7 @@ def _report(
         unlabelled=monitor.unlabelled,
         days=since,
         needed=_needed(monitor, blind, share, batch.at_random),
-        selection=_selection(monitor, share, batch.at_random, shown),
+        selection=_selection(monitor, share, batch.at_random),
         claims=shown.claims,
     )
 
@@ -302,14 +300,13 @@ def _needed(monitor: Monitor, blind: Blind, share: float, is_sample: bool) -> in
     return labels_needed(monitor.drawn.claims, blind.least_chance, shown, share / 2)
 
 
-def _selection(monitor: Monitor, share: float, is_sample: bool, shown: _Shown) -> Selection:
+def _selection(monitor: Monitor, share: float, is_sample: bool) -> Selection:
     """Return what rows without truth may hide; ``share``: of alpha, that a test has."""
     if is_sample:
         return Selection()
-    cohorts, rules = monitor.cohorts, monitor.rules
+    cohorts = monitor.cohorts
     is_suspect = monitor.concept.p_value <= share and cohorts.share < MATURE
-    told = shown.told
-    if shown.is_drawn and told is not None and told.half_width(rules.level) <= rules.widest:
+    if cohorts.is_sampled:
         is_suspect = False  # rows drawn at random tell how right all are
     return Selection(monitor.answered, cohorts.share if is_suspect else None, cohorts.best)
 

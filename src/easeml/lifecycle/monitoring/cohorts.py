@@ -12,6 +12,8 @@ from easeml.lifecycle.monitoring.sequential import LARGEST, bet_on
 
 MOST = 400
 """Cohorts that still wait for truths: a year of daily looks."""
+RECENT = 3
+"""Looks of which a sample says how right the model is today, as far as anything does."""
 MATURE = 0.9
 """Share of a cohort's rows with a truth, from which on it hardly matters whose are missing."""
 
@@ -134,6 +136,11 @@ class CohortTest:
         """Share of rows with a truth, in the newest look of which any truth came; 0 for none."""
         place = self._newest(0.0)
         return 0.0 if place is None else self.cohorts[place].answered
+
+    @property
+    def is_sampled(self) -> bool:
+        """Has the estimate learned from a sample of the newest looks?"""
+        return any(cohort.drawn for cohort in self.cohorts[-RECENT:])
 
     @property
     def matured(self) -> list[Cohort]:

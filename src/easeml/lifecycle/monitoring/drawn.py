@@ -12,7 +12,7 @@ from easeml.lifecycle.monitoring.cohorts import Cohort
 from easeml.lifecycle.monitoring.drift import covariate_test
 from easeml.lifecycle.monitoring.sequential import bet_on
 
-CLAIM_ALPHA = 0.01
+CLAIM_ALPHA = 0.05
 """Chance that any claim that holds is ever doubted."""
 FEWEST = 10
 """Rows of a claim that are compared with others: fewer tell nothing."""
@@ -59,11 +59,13 @@ class Claim:
 class Pool:
     """Rows of looks that a claim can be held against.
 
-    ``features``: as of `Rows` (n, d); ``looks`` (n,); ``right`` (n,): NaN without a truth;
+    ``features``: as of `Rows` (n, d); ``chances`` (n,): to be right, as the error model has it;
+    ``looks`` (n,); ``right`` (n,): NaN without a truth;
     ``is_other`` (n,): rows that represent all rows of their look, whatever is known of them.
     """
 
     features: np.ndarray
+    chances: np.ndarray
     looks: np.ndarray
     right: np.ndarray
     is_other: np.ndarray
@@ -114,20 +116,25 @@ def judged(
 ) -> Claim:
     """Hold a claim against what is known: do its rows look like the others of their looks?
 
-    ``places``: of its rows in the pool. Features are compared as drift is (Kolmogorov-Smirnov), and
-    the share of right answers with what truths of the same looks allow, whoever told them
-    (hypergeometric); p-values are corrected by Bonferroni.
+    ``places``: of its rows in the pool. Three things are compared: each feature, as drift is
+    (Kolmogorov-Smirnov); the chance to be right, in which picked mistakes differ most (Mann-Whitney);
+    and the share of right answers with what truths of the same looks allow, whoever told them
+    (hypergeometric). P-values are corrected by Bonferroni.
     """
-    by_truth = 2 * _by_truths(places, pool, cohorts)
+    from scipy.stats import mannwhitneyu
+
+    found = [(_by_truths(places, pool, cohorts), "truths of the other rows")]
     drawn, others = _alike_in_looks(places, pool)
-    p_value, where = None, ""
-    if min(len(drawn), len(others)) >= FEWEST:
+    is_compared = min(len(drawn), len(others)) >= FEWEST
+    if is_compared:
         test = covariate_test(pool.features[others], pool.features[drawn], names, level)
-        p_value, where = test.p_value, test.where
-    if p_value is not None:
-        p_value = min(1.0, 2 * p_value)
-    if by_truth < (1.0 if p_value is None else p_value):
-        p_value, where = by_truth, "truths of the other rows"
+        found.append((1.0 if test.p_value is None else test.p_value, test.where))
+        chances = pool.chances[drawn], pool.chances[others]
+        found.append((float(mannwhitneyu(*chances).pvalue), "chance to be right"))
+    least, where = min(found)
+    p_value = min(1.0, len(found) * least)
+    if p_value == 1.0 and not is_compared:
+        return Claim(claim.by, len(places), None, level, "")
     return Claim(claim.by, len(places), p_value, level, where)
 
 
