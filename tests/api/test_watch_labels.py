@@ -93,6 +93,30 @@ def test_what_is_known_is_not_asked_and_no_row_is_drawn_twice(
     assert found["status"] == "alert"
 
 
+def test_mistakes_that_somebody_called_a_sample_are_drawn_like_all_rows(
+    client: TestClient, store: Store, ann, kept: str, tmp_path: Path
+) -> None:
+    """A draw that left them out would find a model too good."""
+    truths = some_wrong(store, ann, kept, 1000, share=0.0)
+    look(client, store, ann, kept, tmp_path)
+    wrong = [{**one, "value": OTHER[one["value"]]} for one in truths if one["value"] == "big"][:90]
+    tell(client, ann, kept, [{**one, "at_random": True} for one in wrong])
+    look(client, store, ann, kept, tmp_path)
+    (claim,) = watch(client, ann, kept)["claims"]
+    assert claim["counts"] is False
+    tell(client, ann, kept, [{**one, "at_random": True} for one in wrong])
+    assert watch(client, ann, kept)["late"] == 0  # it is not judged again
+    drawn = ask(client, ann, kept, 400).json()
+    assert (drawn["asked"], drawn["known"], drawn["left"]) == (310, 90, 0)
+    answer_all(client, ann, kept, truths)
+    look(client, store, ann, kept, tmp_path)
+    found = watch(client, ann, kept)
+    (claim,) = found["claims"]
+    assert (claim["by"][:6], claim["rows"], claim["counts"]) == ("easeml", 400, True)
+    assert found["estimate"] < 0.8  # 310 of 400 are right, or fewer
+    assert found["status"] == "alert"
+
+
 def test_answers_are_looked_at_by_day_once_all_are_there_and_within_the_budget(
     client: TestClient, store: Store, ann, kept: str, tmp_path: Path
 ) -> None:

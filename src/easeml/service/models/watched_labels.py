@@ -1,7 +1,6 @@
 """Labels that people are asked for to watch a model, of rows of production drawn at random."""
 
 import random
-from itertools import filterfalse
 from operator import attrgetter
 
 from easeml.contract.states import WorkKind, WorkState
@@ -10,7 +9,8 @@ from easeml.errors import Conflict
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.answers import label_budget, standing
-from easeml.service.models import picked_rows, watched_rows
+from easeml.service.models import picked_rows, watched_rows, watched_samples
+from easeml.service.models.told_truths import row_id
 from easeml.service.models.watched_samples import ITSELF
 from easeml.service.production import feedback, labelled_rows
 from easeml.store import Store, Tables, Transaction, grouped, records
@@ -32,7 +32,7 @@ def ask(store: Store, caller: Caller, application_id: str, wish: NewWatchLabels)
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         picked_rows.check_kept(tables, application)
-        rows = _not_drawn(tables, application)
+        rows = _not_drawn(store, tables, application)
         sample = random.SystemRandom().sample(rows, min(wish.rows, len(rows)))
         truths = feedback.answers(tables, application)
         by_known = grouped(sample, lambda row: labelled_rows.truth_of(row, truths) is not None)
@@ -91,9 +91,12 @@ def _items(tables: Tables, application: Application, states: list[WorkState]) ->
     )
 
 
-def _not_drawn(tables: Tables, application: Application) -> list[ProductionRow]:
-    """Return the rows of the newest look of which none was drawn yet; raises ``Conflict``."""
-    seen = watched_rows.window(watched_rows.tries(tables, application))
+def _not_drawn(store: Store, tables: Tables, application: Application) -> list[ProductionRow]:
+    """Return the rows of the newest look that are in no sample yet; raises ``Conflict``.
+
+    Rows of which somebody said that they were drawn, and that look unlike the others, are in none.
+    """
+    seen = watched_samples.seen(store, tables, application, watched_rows.tries(tables, application))
     rows = tables.production_rows.list(
         application_id=application.id, model_id=application.live_model_id, limit=None
     )
@@ -107,9 +110,10 @@ def _not_drawn(tables: Tables, application: Application) -> list[ProductionRow]:
     newest = max(looked, key=attrgetter("created")).looked
     items = tables.work_items.list(application_id=application.id, kind=_KIND, limit=None)
     drawn = set(map(_row_of, items))
-    said = watched_rows.said(tables, application, seen)
+    words = tables.feedback.list(application_id=application.id, drawn=ITSELF, limit=None)
+    drawn.update(map(row_id, words))
     of_look = (row for row in looked if row.looked == newest and row.id not in drawn)
-    left = list(filterfalse(said.drawn_by, of_look))
+    left = [row for row in of_look if not seen.is_sampled(row, ITSELF)]
     if not left:
         raise Conflict(
             "All rows of the newest look were drawn by now.",

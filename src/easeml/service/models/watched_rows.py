@@ -46,11 +46,12 @@ class Window:
     Rows are marked with the look that took them, and with the one that took their truth. So none is
     missed, and none is taken twice, in whichever order transactions end. ``unseen``: the marks that
     count for none: nothing, and looks that failed. ``told_until``: of the newest word that was
-    looked at.
+    looked at. ``doubted``: samples, as rows are marked with them, that were found to be none.
     """
 
     unseen: tuple[str, ...] = ("",)
     told_until: float = 0.0
+    doubted: frozenset[str] = frozenset()
 
     def is_new(self, row: ProductionRow) -> bool:
         """Tell whether no look has taken a row."""
@@ -60,9 +61,15 @@ class Window:
         """Tell whether a look has taken the truth of a row."""
         return row.learned not in self.unseen
 
-    def is_sampled(self, row: ProductionRow) -> bool:
-        """Tell whether a look has taken the truth of a row as one of a sample."""
-        return row.sampled not in self.unseen
+    def is_sampled(self, row: ProductionRow, who: str) -> bool:
+        """Tell whether a look has taken the truth of a row as one of a sample.
+
+        Whose sample was doubted does not have it judged again; it may be in a sample of others.
+        """
+        task_id, _, by = row.sampled.partition("/")
+        if task_id in self.unseen:
+            return False
+        return by == who or row.sampled not in self.doubted
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +115,11 @@ def under_way(looks: Iterable[records.Task]) -> records.Task | None:
     return next(filter(_is_under_way, looks), None)
 
 
-def window(looks: Iterable[records.Task]) -> Window:
+def window(looks: Iterable[records.Task], doubted: frozenset[str] = frozenset()) -> Window:
     """Return what was looked at. Looks that failed or were cancelled saw no row, and no truth."""
     by_sight = grouped(looks, _saw_nothing)
     blind = map(attrgetter("id"), by_sight[True])
-    return Window(("", *blind), max(map(_told_until, by_sight[False]), default=0.0))
+    return Window(("", *blind), max(map(_told_until, by_sight[False]), default=0.0), doubted)
 
 
 def since(tables: Tables, application: Application, seen: Window) -> list[ProductionRow]:
@@ -192,20 +199,32 @@ def late(tables: Tables, application: Application, seen: Window, told: Said) -> 
     by_id = {row.id: row for row in filterfalse(seen.is_new, found)}
     known = sorted(filter(partial(_is_known, told.now), by_id.values()), key=_AGE)
     by_learned = grouped(known, seen.is_learned)
-    again = filterfalse(seen.is_sampled, filter(told.drawn_by, by_learned[True]))
-    return Late(by_learned[False], list(again))
+    again = [row for row in by_learned[True] if _joins(row, seen, told)]
+    return Late(by_learned[False], again)
+
+
+def _joins(row: ProductionRow, seen: Window, told: Said) -> bool:
+    """Tell whether somebody says by now that a row was drawn at random, which no look has taken."""
+    word = told.drawn_by(row)
+    return word is not None and not seen.is_sampled(row, word.drawn)
 
 
 def take(tables: Tables, task_id: str, rows: list[ProductionRow], told: Said, late: Late) -> None:
     """Mark what a look takes: new rows, and late ones and those of the new that have a truth."""
     is_known = partial(_is_known, told.now)
     with_truth = [*filter(is_known, rows), *late.rows, *late.again]
-    sampled = filter(told.drawn_by, with_truth)
+    words = {row.id: told.drawn_by(row) for row in with_truth}
+    sampled = {id: sample_mark(task_id, word.drawn) for id, word in words.items() if word}
     # What a look learned before stays its own: this one may fail.
     learned = with_truth[: len(with_truth) - len(late.again)]
-    marks = {"looked": rows, "learned": learned, "sampled": sampled}
-    for name, marked in marks.items():
-        tables.production_rows.set_each(name, dict.fromkeys(map(_ID, marked), task_id))
+    tables.production_rows.set_each("looked", dict.fromkeys(map(_ID, rows), task_id))
+    tables.production_rows.set_each("learned", dict.fromkeys(map(_ID, learned), task_id))
+    tables.production_rows.set_each("sampled", sampled)
+
+
+def sample_mark(task_id: str, who: str) -> str:
+    """Return what a row is marked with that a look took as one of somebody's sample."""
+    return f"{task_id}/{who}"
 
 
 def number_late(tables: Tables, application: Application, seen: Window, fewest: int = 1) -> int:

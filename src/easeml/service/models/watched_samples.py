@@ -8,14 +8,18 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
+from easeml.contract import reports as answers
+from easeml.contract.watching import Claim
+from easeml.service.advice import tools
 from easeml.service.models import watched_rows
-from easeml.store import Store, Tables, Transaction, grouped
+from easeml.store import Store, Tables, Transaction, grouped, records
 from easeml.store.records import Application, Feedback, ProductionRow
 
 ITSELF = "easeml"
 """Who says it of rows that easeml has drawn, and asked people about."""
 _TIMES, _FEWEST = 3, 100  # others for each row of a look that was drawn, at least so many
 _LOOKED = attrgetter("looked")
+_OF_CLAIM = ("by", "rows", "p_value", "level", "where", "counts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,37 @@ def claims(
                 of_who = places.setdefault(word.drawn, {"newer": [], "late": []})
                 of_who[name].append(place)
                 words.setdefault(word.drawn, []).append(word)
-    return [{"by": _named(tx, who, words[who]), **places[who]} for who in sorted(places)]
+    found = []
+    for who in sorted(places):
+        found.append({"who": who, "by": _named(tx, who, words[who]), **places[who]})
+    return found
+
+
+def seen(
+    store: Store, tables: Tables, application: Application, looks: list[records.Task]
+) -> watched_rows.Window:
+    """Return what looks have seen, and which of the samples that they got were doubted."""
+    told = {look.id: look.payload.get("drawn", []) for look in looks}
+    doubted = set()
+    for report in tables.reports.list(kind=watched_rows.TOOL, subject=application.id, limit=None):
+        task_id = tools.Answered.from_json(report.value).task_id
+        drawn = told.get(task_id)
+        if drawn:
+            outcomes = claims_of(tools.show(store, report))
+            for one, outcome in zip(drawn, outcomes, strict=True):
+                if not outcome.counts:
+                    doubted.add(watched_rows.sample_mark(task_id, one["who"]))
+    return watched_rows.window(looks, frozenset(doubted))
+
+
+def claims_of(look: answers.Report) -> list[Claim]:
+    """Return what became of the claims of a look; older answers have none."""
+    found = []
+    for table in look.tables[2:]:
+        for row in table.rows:
+            told = dict(zip(_OF_CLAIM, row, strict=True))
+            found.append(Claim.model_validate({**told, "counts": told["counts"] == "yes"}))
+    return found
 
 
 def _named(tx: Transaction, who: str, words: Iterable[Feedback]) -> str:

@@ -34,7 +34,6 @@ _FEWEST_ROWS = 100  # of such a look, or truths that came late
 _PARAMETERS = {"at_random": False}  # truths come as they come
 _MOST_AT_ONCE = 5  # of such looks
 _CREATED = attrgetter("created")
-_OF_CLAIM = ("by", "rows", "p_value", "level", "where", "counts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def _found(store: Store, tx: Transaction, application: Application, fewest: int)
     """Return what there is to look at."""
     tables = tx.scoped(application.tenant_id)
     tries = watched_rows.tries(tables, application)
-    seen = watched_rows.window(tries)
+    seen = watched_samples.seen(store, tables, application, tries)
     said = watched_rows.said(tables, application, seen)
     rows = watched_rows.since(tables, application, seen)
     if len(rows) < fewest:
@@ -160,7 +159,7 @@ def _is_due(store: Store, caller: Caller, application_id: str) -> bool:
         tries = watched_rows.tries(tables, application)
         if tx.now() - max(map(_CREATED, tries), default=0.0) < _DAY:
             return False
-        seen = watched_rows.window(tries)
+        seen = watched_samples.seen(store, tables, application, tries)
         if watched_rows.number_since(tables, application, seen) >= _FEWEST_ROWS:
             return True
         if watched_labels.number_answered(tables, application):
@@ -183,7 +182,7 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
     """Return what is known of how right an application's model is in production."""
     reports = _reports(tables, application)
     tries = watched_rows.tries(tables, application)
-    seen = watched_rows.window(tries)
+    seen = watched_samples.seen(store, tables, application, tries)
     waiting = watched_rows.number_since(tables, application, seen)
     late = watched_rows.number_late(tables, application, seen)
     late += watched_labels.number_answered(tables, application)
@@ -364,11 +363,9 @@ def _drift(tables: list[answers.ReportTable]) -> dict[str, Drift]:
 def _newest_claims(store: Store, reports: list[Report]) -> list[Claim]:
     """Return what became of the claims of the newest look that had some, of the last fifty."""
     for report in reports[:_MOST_LOOKS]:
-        for table in tools.show(store, report).tables[2:]:
-            claims = [dict(zip(_OF_CLAIM, row, strict=True)) for row in table.rows]
-            return [
-                Claim.model_validate({**one, "counts": one["counts"] == "yes"}) for one in claims
-            ]
+        claims = watched_samples.claims_of(tools.show(store, report))
+        if claims:
+            return claims
     return []
 
 
