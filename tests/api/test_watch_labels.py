@@ -53,20 +53,20 @@ def test_few_answers_of_people_prove_a_fall_without_anybodys_word(
     assert "watch-report" in refused.text
     truths = some_wrong(store, ann, kept, 1000, share=0.35)
     look(client, store, ann, kept, tmp_path)
-    assert ask(client, ann, kept, 80).json()["asked"] == 80
-    assert watch(client, ann, kept)["asked"] == 80
-    assert answer_all(client, ann, kept, truths) == 80
+    assert ask(client, ann, kept, 200).json()["asked"] == 200
+    assert watch(client, ann, kept)["asked"] == 200
+    assert answer_all(client, ann, kept, truths) == 200
     found = watch(client, ann, kept)
-    assert (found["asked"], found["late"]) == (0, 80)
+    assert (found["asked"], found["late"]) == (0, 200)
     look(client, store, ann, kept, tmp_path)
     found = watch(client, ann, kept)
     assert found["status"] == "alert"
     assert found["tests"]["concept"]["alarm"] is True
     (claim,) = found["claims"]
     assert claim["by"].startswith("easeml, 20")
-    assert (claim["rows"], claim["counts"]) == (80, True)
+    assert (claim["rows"], claim["counts"]) == (200, True)
     budget = client.get(f"{APPLICATIONS}/{kept}/label-budget", headers=ann.headers).json()
-    assert (budget["bought"], budget["by_watching"]) == (80, 80)
+    assert (budget["bought"], budget["by_watching"]) == (200, 200)
 
 
 def test_what_is_known_is_not_asked_and_no_row_is_drawn_twice(
@@ -149,7 +149,7 @@ def test_the_page_asks_and_says_how_many_are_asked(
     some_wrong(store, ann, kept, 1000, share=0.0)
     look(client, store, ann, kept, tmp_path)
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})  # type: ignore[arg-type]
-    form = {"csrf": session.csrf_token(ann.key), "rows": "7"}
+    form = {"csrf": session.csrf_token(ann.key), "rows": "100"}
     shown = browser.post(f"/applications/{kept}/watch-labels", data=form)
-    assert "7 rows asked for now" in shown.text
+    assert "100 rows asked for now" in shown.text
     assert "was drawn at random" in browser.get(f"/applications/{kept}/work").text
