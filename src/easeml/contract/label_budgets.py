@@ -19,9 +19,9 @@ class LabelBudget(Answer):
     """The labels that gate and comparisons of an application buy of people, in one account.
 
     ``bought``: in the last ``days`` days, ``by_gate``, ``by_comparisons`` and ``by_watching``.
-    ``asked``: questions that are open. ``left``: that may still be asked for, null where there is no
-    budget. ``needed``: what the model that waits at the gate needs more, as a rule; null where none
-    waits, or that cannot be told yet.
+    ``asked``: questions that are open. ``left``: that may still be asked for, null where there is
+    no budget. ``needed``: what the model that waits at the gate needs more, as a rule; null where
+    none waits, or that cannot be told yet.
     """
 
     application_id: str
@@ -40,7 +40,8 @@ class LabelBudget(Answer):
         """How it stands, in sentences."""
         bought = (
             f"In {self.days:g} days people gave {self.bought:,} labels: {self.by_gate:,} to the "
-            f"gate, {self.by_comparisons:,} to comparisons of models, {self.by_watching:,} to watching."
+            f"gate, {self.by_comparisons:,} to comparisons of models, {self.by_watching:,} to "
+            "watching."
         )
         if self.asked:
             bought += f" {self.asked:,} more are asked for now."

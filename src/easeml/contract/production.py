@@ -51,8 +51,8 @@ class Told(Request):
     """What was true of a row that an endpoint was asked about.
 
     It is named by the ``request_id`` of the answer and its number in the request, from 0, or by the
-    ``key`` that was sent with it as a column of that name. ``at_random``: the row was drawn at random
-    from all of its days, whatever is known of it.
+    ``key`` that was sent with it as a column of that name. ``at_random``: the row was drawn at
+    random from all of its days, whatever is known of it.
     """
 
     request_id: str = Field("", max_length=100)
@@ -108,8 +108,8 @@ class FeedbackKept(Answer):
             )
         if self.drawn:
             said += (
-                f" {self.drawn:,} of them are said to be of rows that were drawn at random: that is "
-                "kept with your name, and alarms may rest on it."
+                f" {self.drawn:,} of them are said to be of rows that were drawn at random: that "
+                "is kept with your name, and alarms may rest on it."
             )
         if self.foreign:
             said += (

@@ -30,10 +30,10 @@ class Labelled(Answer):
 class Claim(Answer):
     """Somebody's word that rows whose truth came were drawn at random, and what became of it.
 
-    ``by``: who said it, and when; easeml where it drew the rows itself. ``rows``: how many. ``p_value``:
-    of their difference from the other rows of their looks, in what ``where`` names; null where there
-    was nothing to compare. It ``counts`` where that is greater than ``level``; otherwise these truths
-    are such as come as they come.
+    ``by``: who said it, and when; easeml where it drew the rows itself. ``rows``: how many.
+    ``p_value``: of their difference from the other rows of their looks, in what ``where`` names;
+    null where there was nothing to compare. It ``counts`` where that is greater than ``level``;
+    otherwise these truths are such as come as they come.
     """
 
     by: str
@@ -47,20 +47,19 @@ class Claim(Answer):
 class WatchReport(Answer):
     """Is what serves still right?
 
-    ``status``: ok, watch, alert, or cannot tell; ``reason`` says why. ``estimate``: of the
-    quality on the rows that were looked at last, without their labels but for those that came, with
-    its ``interval`` [low, high]; null where it cannot be told. ``reference``: on validation rows.
+    ``status``: ok, watch, alert, or cannot tell; ``reason`` says why. ``estimate``: of the quality
+    on the rows that were looked at last, without their labels but for those that came, with its
+    ``interval`` [low, high]; null where it cannot be told. ``reference``: on validation rows.
     ``tolerance``: the error up to which a predicted number counts as right; null of classes.
     ``drift``: how each input column has moved, by the column; p-values are corrected for their
     number. ``tests``: of all columns, of the predictions, and of the concept, by their kind.
     ``labelled``: of the newest kept rows whose truth came; whose truth comes may not be chosen at
-    random.
-    ``waiting``: kept rows that were not looked at. ``late``: rows that were looked at before their
-    truth came, which the next look learns from. ``claims``: of the newest look that had some, who said
-    of rows that they were drawn at random: what rests on that is said in ``assumes``. ``asked``: rows
-    of production that people are asked about. ``notes``: what was unusual, such as truths that were
-    changed after a look had counted them. ``remedy``: why the model should be adapted to
-    these rows; empty where nothing has moved.
+    random. ``waiting``: kept rows that were not looked at. ``late``: rows that were looked at
+    before their truth came, which the next look learns from. ``claims``: of the newest look that
+    had some, who said of rows that they were drawn at random: what rests on that is said in
+    ``assumes``. ``asked``: rows of production that people are asked about. ``notes``: what was
+    unusual, such as truths that were changed after a look had counted them. ``remedy``: why the
+    model should be adapted to these rows; empty where nothing has moved.
     """
 
     application_id: str
@@ -107,8 +106,8 @@ class WatchLabels(Answer):
         """What was asked, in sentences."""
         known = f" The truth of {self.known:,} more is known." if self.known else ""
         return (
-            f"People are asked about {self.asked:,} rows of the newest look, drawn at random.{known} "
-            "The next look learns from the answers."
+            f"People are asked about {self.asked:,} rows of the newest look, drawn at random."
+            f"{known} The next look learns from the answers."
         )
 
 

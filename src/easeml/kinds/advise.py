@@ -46,10 +46,10 @@ class AdviseSpec(Spec):
     that could go on says what it has found so far.
 
     ``models``: ids of the models whose predictions are compared, by the name that the tool knows
-    them by. ``newer_id``: the upload with rows that came later; or ``newer_artefact``: their
-    file. ``late_artefact``: the file of rows that an earlier look has seen, whose answers came
-    since, ``late_looks``: how many of them each look saw, by its number, ``late_roles``: a letter a
-    row, and ``drawn``: which rows of both files were said to be drawn at random. ``corrected``: answers
+    them by. ``newer_id``: the upload with rows that came later; or ``newer_artefact``: their file.
+    ``late_artefact``: the file of rows that an earlier look has seen, whose answers came since,
+    ``late_looks``: how many of them each look saw, by its number, ``late_roles``: a letter a row,
+    and ``drawn``: which rows of both files were said to be drawn at random. ``corrected``: answers
     that were changed after a look counted them. ``told_until``: the newest answer that is known to
     this look, by its time. ``rows_until``: of tasks of an earlier release.
 

@@ -383,8 +383,8 @@ class WorkQuestion(Shape):
     """What a person is shown. ``given``: the value as it is, empty for none. ``options``: the
     likeliest first; any other value may be given too. ``values``: the row's other cells as text.
     ``matters``: columns among them that bear on the answer. ``source``: what found it. ``told``:
-    what the answer should bring, reckoned alone, before experience with its kind. ``of_row``: the id
-    of the row of production that is asked about; empty for other rows.
+    what the answer should bring, reckoned alone, before experience with its kind. ``of_row``: the
+    id of the row of production that is asked about; empty for other rows.
     """
 
     given: str = ""

@@ -31,9 +31,9 @@ class Sources:
     ``models``: folders of the models whose predictions are compared, by name. ``newer``: a file of
     rows that came later, and its name. ``late``: a file of those among them that were looked at
     before, and ``looks``: how many of its rows each look saw, by its number, in their order, and
-    ``roles``: a letter a row, the first of its role in ``LateRows``; empty where all have the first.
-    ``elsewhere``: nats that other tools told of test rows. ``embeddings``: folder of the provider's
-    pre-trained models.
+    ``roles``: a letter a row, the first of its role in ``LateRows``; empty where all have the
+    first. ``elsewhere``: nats that other tools told of test rows. ``embeddings``: folder of the
+    provider's pre-trained models.
     """
 
     version: Declared

@@ -82,7 +82,7 @@ class _Learned:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What labels show of the newest rows, and what became of claims that rows were drawn at random."""
+    """What labels show of the newest rows, and what became of claims that rows were drawn."""
 
     told: Told | None = None
     claims: tuple[Claim, ...] = ()
@@ -150,7 +150,8 @@ def _shown(
 ) -> tuple[_Shown, Monitor]:
     """Return what truths show that come as they come, and the state that learned it.
 
-    First those of rows that were drawn at random, then of looks nearly all of whose truths are there.
+    First those of rows that were drawn at random, then of looks nearly all of whose truths are
+    there.
     """
     by_drawn, claims, monitor = _with_drawn(monitor, batch, learned, rows)
     told, monitor = _matured(monitor)

@@ -24,7 +24,8 @@ class Cohort:
 
     ``base``: the quality that their inputs let expect, and ``least``: at least; ``drop``: the fall
     of it that the bets on these rows are the best ones for. ``used``: the estimate has learned from
-    it. ``drawn``: truths among them of rows that were drawn at random, from which it learned as well.
+    it. ``drawn``: truths among them of rows that were drawn at random, from which it learned as
+    well.
     """
 
     look: int

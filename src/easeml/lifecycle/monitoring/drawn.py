@@ -1,4 +1,4 @@
-"""Rows that were drawn at random, as somebody says: do they look so, and what do their truths show?"""
+"""Rows that somebody says were drawn at random: do they look so, and what do their truths show?"""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Drawn:
 class Claim:
     """What became of a claim that rows were drawn at random.
 
-    ``p_value``: of the rows' difference from the others of their looks, by what ``where`` says; None
-    where there was nothing to compare. ``is_credible`` if it is greater than ``level``: then alarms
-    and estimates may rest on the claim. Otherwise its truths are such as come as they come.
+    ``p_value``: of the rows' difference from the others of their looks, by what ``where`` says;
+    None where there was nothing to compare. ``is_credible`` if it is greater than ``level``: then
+    alarms and estimates may rest on the claim. Otherwise its truths are such as come as they come.
     """
 
     by: str
@@ -75,11 +75,11 @@ class Pool:
 class DrawnTest:
     """What is staked on the model having become worse, by truths of rows drawn at random.
 
-    One bet a label, against the least quality that the inputs of its whole look let expect. A look's
-    rows may be labelled in several parts, ``claims`` counts them. If each part was drawn at random,
-    what is won is a supermartingale in the order in which they came (draws without replacement stray
-    less than those with; Hoeffding, 1963). A change may begin with any part: the j-th is staked on
-    with 6 / (pi j)**2. A part that was not credible wins nothing, and may lose.
+    One bet a label, against the least quality that the inputs of its whole look let expect. A
+    look's rows may be labelled in several parts, ``claims`` counts them. If each part was drawn at
+    random, what is won is a supermartingale in the order in which they came (draws without
+    replacement stray less than those with; Hoeffding, 1963). A change may begin with any part: the
+    j-th is staked on with 6 / (pi j)**2. A part that was not credible wins nothing, and may lose.
     """
 
     claims: int = 0
@@ -97,7 +97,7 @@ class DrawnTest:
         return CLAIM_ALPHA * 6 / (pi * (self.claims + 1)) ** 2
 
     def told(self, gain: float, most: float) -> DrawnTest:
-        """Return the test after a part won ``gain`` (a logarithm). Stakes rise to ``most`` at most."""
+        """Return the test after a part won ``gain``, a logarithm; stakes rise to ``most`` only."""
         number = self.claims + 1
         begun = min(self.aside, 6 / (pi * number) ** 2)
         stake = self.stake + begun
@@ -117,9 +117,9 @@ def judged(
     """Hold a claim against what is known: do its rows look like the others of their looks?
 
     ``places``: of its rows in the pool. Three things are compared: each feature, as drift is
-    (Kolmogorov-Smirnov); the chance to be right, in which picked mistakes differ most (Mann-Whitney);
-    and the share of right answers with what truths of the same looks allow, whoever told them
-    (hypergeometric). P-values are corrected by Bonferroni.
+    (Kolmogorov-Smirnov); the chance to be right, in which picked mistakes differ most
+    (Mann-Whitney); and the share of right answers with what truths of the same looks allow, whoever
+    told them (hypergeometric). P-values are corrected by Bonferroni.
     """
     from scipy.stats import mannwhitneyu
 
@@ -142,7 +142,7 @@ def gain(places: np.ndarray, pool: Pool, cohorts: Iterable[Cohort]) -> float:
     """Return the logarithm of what bets on these labels win; on looks that are settled, nothing."""
     won = 0.0
     for cohort in cohorts:
-        right = pool.right[places[pool.looks[places] == cohort.look]]
+        right = _of_look(cohort.look, places, pool)
         bet, least = bet_on(cohort.least, cohort.drop)
         wrong = float((right == 0).sum())
         won += wrong * log1p(bet * least) + (len(right) - wrong) * log1p(-bet * (1 - least))
@@ -151,7 +151,7 @@ def gain(places: np.ndarray, pool: Pool, cohorts: Iterable[Cohort]) -> float:
 
 def with_drawn(cohort: Cohort, places: np.ndarray, pool: Pool) -> Cohort:
     """Return a cohort that counts which of its rows were drawn at random."""
-    number = int((pool.looks[places] == cohort.look).sum())
+    number = len(_of_look(cohort.look, places, pool))
     return replace(cohort, drawn=min(cohort.rows, cohort.drawn + number))
 
 
@@ -162,15 +162,20 @@ def _by_truths(places: np.ndarray, pool: Pool, cohorts: Iterable[Cohort]) -> flo
     """
     from scipy.stats import hypergeom
 
-    found = [1.0]
+    found: list[float] = []
     for cohort in cohorts:
-        right = pool.right[places[pool.looks[places] == cohort.look]]
+        right = _of_look(cohort.look, places, pool)
         number, wrong = min(len(right), cohort.rows), int((right == 0).sum())
-        if number:
-            most = hypergeom(cohort.rows, cohort.rows - cohort.right, number)
-            fewest = hypergeom(cohort.rows, min(cohort.wrong, cohort.rows), number)
-            found += [float(most.sf(wrong - 1)), float(fewest.cdf(wrong))]
-    return min(1.0, min(found) * max(1, len(found) - 1))
+        most = hypergeom(cohort.rows, cohort.rows - cohort.right, number)
+        fewest = hypergeom(cohort.rows, cohort.wrong, number)
+        tails = float(most.sf(wrong - 1)), float(fewest.cdf(wrong))
+        found += tails if number else ()
+    return min([1.0, *np.multiply(found, len(found))])
+
+
+def _of_look(look: int, places: np.ndarray, pool: Pool) -> np.ndarray:
+    """Return which of the drawn rows of a look are right."""
+    return pool.right[places[pool.looks[places] == look]]
 
 
 def _alike_in_looks(places: np.ndarray, pool: Pool) -> tuple[np.ndarray, np.ndarray]:

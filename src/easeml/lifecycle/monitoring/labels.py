@@ -42,9 +42,9 @@ class Late:
     ``inputs``, ``predictions``, ``probabilities``: as of a batch, m rows; ``labels``: what was true
     (m,); ``looks``: the batch that had each row (m,), counted from 1, None where that is not known.
 
-    ``role`` (m,), None where all have the first: "truth", a row whose truth came; "again", one whose
-    truth was counted before, and which was drawn at random; "other", one drawn at random from all
-    rows of its look, to compare those with. The label of such a row is not looked at.
+    ``role`` (m,), None where all have the first: "truth", a row whose truth came; "again", one
+    whose truth was counted before, and which was drawn at random; "other", one drawn at random from
+    all rows of its look, to compare those with. The label of such a row is not looked at.
     """
 
     inputs: Any

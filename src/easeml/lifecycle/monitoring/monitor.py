@@ -83,9 +83,9 @@ class Monitor:
     and the age of the labels depend on them. ``offset`` and ``concept`` carry what labels taught;
     ``unlabelled`` counts the rows since, and ``labelled_day`` is the day of the last labels.
     ``cohorts``: the rows of each batch, and which truths came; ``answered``: the share of rows with
-    a truth in the batch that the estimate learned from last. ``drawn``: what truths of rows that were
-    drawn at random have shown.
-    ``known``: what the model says of each class; None in one that was fitted before that was kept.
+    a truth in the batch that the estimate learned from last. ``drawn``: what truths of rows that
+    were drawn at random have shown. ``known``: what the model says of each class; None in one that
+    was fitted before that was kept.
     """
 
     task: Task

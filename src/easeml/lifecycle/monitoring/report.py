@@ -237,12 +237,12 @@ def decide(
         reasons = (*reasons, *selection.reasons)
     if half <= rules.widest < (high - low) / 2:
         reasons = (*reasons, UNKNOWN_SHARES)
-    if is_proven and reasons:  # how much worse it got cannot be told, but that it did can
-        is_alert, reasons = True, ()
-    if is_proven and rules.judge(*selection.best, reference):
-        best, highest = selection.best
-        score, high = min(score, best), min(high, highest)
-        is_alert, low, reasons = True, min(low, score), ()
+    if is_proven:  # how much worse it got may be hard to tell, but that it did is not
+        is_alert, reasons = is_alert or reasons != (), ()
+        if rules.judge(*selection.best, reference):
+            best, highest = selection.best
+            score, high = min(score, best), min(high, highest)
+            is_alert, low = True, min(low, score)
     return MonitorReport(
         batch=batch,
         rows=rows,

@@ -33,8 +33,8 @@ _AS_THEY_COME = (
     "given the inputs and the prediction. Alarms do not: there, rows without answer count as right."
 )
 _CLAIMED = (
-    "Rows that were said to be drawn at random from all rows of their looks were: estimates, and half "
-    "of the error that alarms may make, rest on that."
+    "Rows that were said to be drawn at random from all rows of their looks were: estimates, and "
+    "half of the error that alarms may make, rest on that."
 )
 _CLAIMS = "Rows that were said to be drawn at random"
 _QUALITY_OF = ("Quality on the newer rows", "Quality on earlier rows whose answer came")

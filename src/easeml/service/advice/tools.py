@@ -27,9 +27,8 @@ class Late:
 
     ``artefact``: a CSV file of them, empty for none; ``looks``: how many of its rows each look saw,
     by the number of the look, ``roles``: a letter a row. ``drawn``: rows, here and among the newer
-    ones, that were said to be drawn at random. ``corrected``: answers that were changed after a look
-    counted them.
-    ``told_until``: the newest answer that is known to the question, by its time.
+    ones, that were said to be drawn at random. ``corrected``: answers that were changed after a
+    look counted them. ``told_until``: the newest answer that is known to the question, by its time.
     """
 
     artefact: str = ""

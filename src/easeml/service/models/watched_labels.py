@@ -24,9 +24,9 @@ _ID = attrgetter("id")
 def ask(store: Store, caller: Caller, application_id: str, wish: NewWatchLabels) -> WatchLabels:
     """Ask people about rows of the newest look at production, drawn at random by easeml.
 
-    Where the truth of one is known already, nobody is asked, and it counts as one of the sample. The
-    next look learns from the answers. Raises ``NotFound``, and ``Conflict`` where nothing was looked
-    at, rows are not kept with all their columns, or the budget of labels has too few left.
+    Where the truth of one is known already, nobody is asked, and it counts as one of the sample.
+    The next look learns from the answers. Raises ``NotFound``, and ``Conflict`` where nothing was
+    looked at, rows are not kept with all their columns, or the budget of labels has too few left.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)

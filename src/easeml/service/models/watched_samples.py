@@ -42,7 +42,7 @@ def late_file(
     late: watched_rows.Late,
     said: watched_rows.Said,
 ) -> LateFile:
-    """Return late rows in the order of their looks; behind the samples, rows to compare them with."""
+    """Return late rows in the order of their looks; behind the samples, rows to compare."""
     others = _others(tables, application, [*late.rows, *late.again], said)
     roles = (("t", late.rows), ("a", late.again), ("o", list(map(_nameless, others))))
     every = [(role, row) for role, rows in roles for row in rows]
