@@ -134,6 +134,20 @@ def test_only_wrong_answers_that_are_reported_show_a_fall(fitted: Monitor):
     assert report.status == "alert"
 
 
+def test_what_is_known_of_old_rows_does_not_speak_for_those_in_question():
+    """Mistakes come at once, all else four looks later: the last whole look is one of before."""
+    test = CohortTest()
+    for look in range(1, 4):
+        test = test.seen(Cohort(look, 100, 0.85, 0.82, 0.1))
+        wrong = 15 if look == 1 else 50
+        test = test.told(np.full(wrong, look), np.zeros(wrong))
+    test = test.told(np.full(85, 1), np.ones(85))
+    assert test.p_value <= LEVEL
+    quality, highest = test.best
+    assert quality == 0.5
+    assert highest < 0.7
+
+
 def test_a_truth_counts_once_and_no_look_has_more_truths_than_rows():
     test = CohortTest().seen(Cohort(1, 10, 0.9, 0.85, 0.1))
     told = test.told(np.ones(30, int), np.zeros(30))

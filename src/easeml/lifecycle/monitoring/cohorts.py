@@ -156,17 +156,16 @@ class CohortTest:
 
     @property
     def best(self) -> tuple[float, float]:
-        """The quality in the newest look that says much if all rows without truth are right.
+        """The least quality in a look that is in question, if all rows without truth are right.
 
-        With the upper end of its 95 % interval (Agresti and Coull, 1998). (1, 1) without truths.
+        In question are the newest look nearly all of whose truths came, and those since: what is
+        known of an older one does not speak for them. With the upper end of its 95 % interval
+        (Agresti and Coull, 1998). (1, 1) without truths.
         """
-        place = self._newest(MATURE)
-        if place is None:
-            place = self._newest(0.0)
-        if place is None:
+        if not self.cohorts:
             return 1.0, 1.0
-        cohort = self.cohorts[place]
-        right = 1 - cohort.wrong / cohort.rows
+        cohort = max(self.cohorts[self._newest(MATURE) or 0 :], key=_share_wrong)
+        right = 1 - _share_wrong(cohort)
         moved = (right * cohort.rows + 2) / (cohort.rows + 4)
         return right, moved + 2 * sqrt(moved * (1 - moved) / (cohort.rows + 4))
 
@@ -187,6 +186,11 @@ class CohortTest:
                 return rows
             rows += cohort.rows
         return rows
+
+
+def _share_wrong(cohort: Cohort) -> float:
+    """Return the share of rows that are known to be wrong."""
+    return cohort.wrong / cohort.rows
 
 
 def _with(cohort: Cohort, right: int, wrong: int) -> Cohort:

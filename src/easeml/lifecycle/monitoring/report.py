@@ -242,7 +242,7 @@ def decide(
         if rules.judge(*selection.best, reference):
             best, highest = selection.best
             score, high = min(score, best), min(high, highest)
-            is_alert, low = True, min(low, score)
+            is_alert, low = True, max(0.0, min(low, 2 * score - highest))
     return MonitorReport(
         batch=batch,
         rows=rows,

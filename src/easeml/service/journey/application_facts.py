@@ -44,8 +44,10 @@ def facts_of(
     goal: records.Goal | None,
     moved: str = "",
 ) -> Facts:
-    """Return what is known. ``shown``: the resource; ``reports``: the newest of each tool;
-    ``moved``: what production has moved in, as a sentence.
+    """Return what is known.
+
+    ``shown``: the resource; ``reports``: the newest of each tool; ``moved``: what production has
+    moved in, as a sentence.
     """
     version = tables.versions.get(application.version_id)
     by_tool = {report.tool: report for report in reports}

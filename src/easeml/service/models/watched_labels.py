@@ -1,6 +1,8 @@
 """Labels that people are asked for to watch a model, of rows of production drawn at random."""
 
 import random
+from functools import partial
+from itertools import filterfalse
 from operator import attrgetter
 
 from easeml.contract.states import WorkKind, WorkState
@@ -35,14 +37,13 @@ def ask(store: Store, caller: Caller, application_id: str, wish: NewWatchLabels)
         rows = _not_drawn(store, tables, application)
         sample = random.SystemRandom().sample(rows, min(wish.rows, len(rows)))
         truths = feedback.answers(tables, application)
-        by_known = grouped(sample, lambda row: labelled_rows.truth_of(row, truths) is not None)
+        truth_of = partial(labelled_rows.truth_of, truths=truths)
+        by_known = grouped(sample, lambda row: truth_of(row) is not None)
         asked, known = by_known[False], by_known[True]
         _check_budget(tx, tables, application, len(asked))
-        tables.work_items.add_all([_item(application, row) for row in asked])
-        told = []
-        for row in known:
-            told.append(_word(application, row, labelled_rows.truth_of(row, truths)))
-        tables.feedback.add_all(told)
+        tables.work_items.add_all(list(map(partial(_item, application), asked)))
+        words = map(partial(_word, application), known, map(truth_of, known))
+        tables.feedback.add_all(list(words))
         if asked:
             items = {"items": len(asked)}
             tx.events.append("work.found", application.id, items, application.tenant_id)
@@ -61,17 +62,16 @@ def keep_answers(tables: Tables, application: Application) -> None:
     """
     items = _items(tables, application, [WorkState.OPEN, WorkState.ANSWERED])
     rows = tables.production_rows.by_id(id=list(map(_row_of, items)))
-    served = {row.id for row in rows.values() if row.model_id == application.live_model_id}
-    said = standing.settled(tables, items)
-    told, states = [], {}
-    for item in items:
-        row = rows.get(_row_of(item))
-        if item.state == WorkState.ANSWERED and item.id in said and row is not None:
-            told.append(_word(application, row, said[item.id]))
-            states[item.id] = WorkState.USED
-        elif _row_of(item) not in served:
-            states[item.id] = WorkState.CLOSED
+    kept = list(filter(lambda item: _row_of(item) in rows, items))
+    said = standing.settled(tables, kept)
+    told = []
+    for item in filter(lambda item: item.id in said, kept):
+        told.append(_word(application, rows[_row_of(item)], said[item.id]))
     tables.feedback.add_all(told)
+    served = grouped(rows.values(), attrgetter("model_id"))[application.live_model_id]
+    of_served = set(map(_ID, served))
+    gone = map(_ID, filterfalse(lambda item: _row_of(item) in of_served, items))
+    states = dict.fromkeys(gone, WorkState.CLOSED) | dict.fromkeys(said, WorkState.USED)
     tables.work_items.set_each("state", states)
 
 
@@ -100,7 +100,7 @@ def _not_drawn(store: Store, tables: Tables, application: Application) -> list[P
     rows = tables.production_rows.list(
         application_id=application.id, model_id=application.live_model_id, limit=None
     )
-    looked = [row for row in rows if not seen.is_new(row)]
+    looked = list(filterfalse(seen.is_new, rows))
     if not looked:
         raise Conflict(
             "No rows of production were looked at for the model that serves.",
@@ -112,8 +112,9 @@ def _not_drawn(store: Store, tables: Tables, application: Application) -> list[P
     drawn = set(map(_row_of, items))
     words = tables.feedback.list(application_id=application.id, drawn=ITSELF, limit=None)
     drawn.update(map(row_id, words))
-    of_look = (row for row in looked if row.looked == newest and row.id not in drawn)
-    left = [row for row in of_look if not seen.is_sampled(row, ITSELF)]
+    of_look = grouped(looked, attrgetter("looked"))[newest]
+    free = filterfalse(partial(seen.is_sampled, who=ITSELF), of_look)
+    left = list(filterfalse(lambda row: row.id in drawn, free))
     if not left:
         raise Conflict(
             "All rows of the newest look were drawn by now.",
@@ -135,7 +136,7 @@ def _check_budget(tx: Transaction, tables: Tables, application: Application, wan
 
 
 def _item(application: Application, row: ProductionRow) -> WorkItem:
-    values = {name: picked_rows.as_read(value) for name, value in row.inputs.items()}
+    values = dict(zip(row.inputs, map(picked_rows.as_read, row.inputs.values()), strict=True))
     values.pop(application.target, None)
     return WorkItem(
         id=new_id("item"),

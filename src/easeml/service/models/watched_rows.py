@@ -12,7 +12,7 @@ from easeml.service.advice import tools
 from easeml.service.models.told_truths import of_either, row_id
 from easeml.service.production import feedback, labelled_rows
 from easeml.store import Store, Tables, grouped, records
-from easeml.store.records import Application, ProductionRow
+from easeml.store.records import Application, Json, ProductionRow
 from easeml.store.shapes import Shape
 
 TOOL = "monitor"
@@ -30,13 +30,14 @@ class Looked(Shape):
     """What a task was told to look at: new rows, and rows whose truth came late.
 
     ``told_until``: the newest word on a row that it knew, by its time. 0 in looks of a release that
-    did not keep it.
+    did not keep it. ``drawn``: whose rows were said to be drawn at random.
     """
 
     newer_artefact: str = ""
     late_artefact: str = ""
     model_id: str = ""
     told_until: float = 0.0
+    drawn: list[Json] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,11 +200,11 @@ def late(tables: Tables, application: Application, seen: Window, told: Said) -> 
     by_id = {row.id: row for row in filterfalse(seen.is_new, found)}
     known = sorted(filter(partial(_is_known, told.now), by_id.values()), key=_AGE)
     by_learned = grouped(known, seen.is_learned)
-    again = [row for row in by_learned[True] if _joins(row, seen, told)]
-    return Late(by_learned[False], again)
+    joins = partial(_joins, seen, told)
+    return Late(by_learned[False], list(filter(joins, by_learned[True])))
 
 
-def _joins(row: ProductionRow, seen: Window, told: Said) -> bool:
+def _joins(seen: Window, told: Said, row: ProductionRow) -> bool:
     """Tell whether somebody says by now that a row was drawn at random, which no look has taken."""
     word = told.drawn_by(row)
     return word is not None and not seen.is_sampled(row, word.drawn)
@@ -213,8 +214,11 @@ def take(tables: Tables, task_id: str, rows: list[ProductionRow], told: Said, la
     """Mark what a look takes: new rows, and late ones and those of the new that have a truth."""
     is_known = partial(_is_known, told.now)
     with_truth = [*filter(is_known, rows), *late.rows, *late.again]
-    words = {row.id: told.drawn_by(row) for row in with_truth}
-    sampled = {id: sample_mark(task_id, word.drawn) for id, word in words.items() if word}
+    sampled = {}
+    for row in filter(told.drawn_by, with_truth):
+        word = told.drawn_by(row)
+        assert word is not None  # it was filtered by that
+        sampled[row.id] = sample_mark(task_id, word.drawn)
     # What a look learned before stays its own: this one may fail.
     learned = with_truth[: len(with_truth) - len(late.again)]
     tables.production_rows.set_each("looked", dict.fromkeys(map(_ID, rows), task_id))

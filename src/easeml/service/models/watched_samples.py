@@ -1,11 +1,13 @@
 """Rows of production of which somebody says that they were drawn at random, for a look at them."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import chain
-from operator import attrgetter
+from functools import partial
+from itertools import chain, compress, repeat
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from easeml.contract import reports as answers
@@ -13,12 +15,12 @@ from easeml.contract.watching import Claim
 from easeml.service.advice import tools
 from easeml.service.models import watched_rows
 from easeml.store import Store, Tables, Transaction, grouped, records
-from easeml.store.records import Application, Feedback, ProductionRow
+from easeml.store.records import Application, Feedback, Json, ProductionRow
 
 ITSELF = "easeml"
 """Who says it of rows that easeml has drawn, and asked people about."""
 _TIMES, _FEWEST = 3, 100  # others for each row of a look that was drawn, at least so many
-_LOOKED = attrgetter("looked")
+_LOOKED, _ID = attrgetter("looked"), attrgetter("id")
 _OF_CLAIM = ("by", "rows", "p_value", "level", "where", "counts")
 
 
@@ -44,16 +46,16 @@ def late_file(
 ) -> LateFile:
     """Return late rows in the order of their looks; behind the samples, rows to compare."""
     others = _others(tables, application, [*late.rows, *late.again], said)
-    roles = (("t", late.rows), ("a", late.again), ("o", list(map(_nameless, others))))
-    every = [(role, row) for role, rows in roles for row in rows]
-    tasks = {row.looked for _, row in every}
-    numbers = watched_rows.numbers_of_looks(store, tables, application, tasks)
-    by_look = grouped(every, lambda one: numbers.get(one[1].looked, 0))
-    ordered = list(chain.from_iterable(by_look[look] for look in sorted(by_look)))
+    rows = [*late.rows, *late.again, *map(_nameless, others)]
+    roles = "t" * len(late.rows) + "a" * len(late.again) + "o" * len(others)
+    tasks = list(map(_LOOKED, rows))
+    numbers = watched_rows.numbers_of_looks(store, tables, application, set(tasks))
+    looks = list(map(numbers.get, tasks, repeat(0)))
+    order = sorted(range(len(rows)), key=looks.__getitem__)
     return LateFile(
-        [row for _, row in ordered],
-        {str(look): len(by_look[look]) for look in sorted(by_look)},
-        "".join(role for role, _ in ordered) if others or late.again else "",
+        list(map(rows.__getitem__, order)),
+        dict(Counter(map(str, sorted(looks)))),
+        "".join(map(roles.__getitem__, order)),
     )
 
 
@@ -80,27 +82,41 @@ def seen(
     store: Store, tables: Tables, application: Application, looks: list[records.Task]
 ) -> watched_rows.Window:
     """Return what looks have seen, and which of the samples that they got were doubted."""
-    told = {look.id: look.payload.get("drawn", []) for look in looks}
-    doubted = set()
+    claimed = dict(zip(map(_ID, looks), map(_claimed, looks), strict=True))
+    doubted: set[str] = set()
     for report in tables.reports.list(kind=watched_rows.TOOL, subject=application.id, limit=None):
         task_id = tools.Answered.from_json(report.value).task_id
-        drawn = told.get(task_id)
+        drawn = claimed.get(task_id)
         if drawn:
-            outcomes = claims_of(tools.show(store, report))
-            for one, outcome in zip(drawn, outcomes, strict=True):
-                if not outcome.counts:
-                    doubted.add(watched_rows.sample_mark(task_id, one["who"]))
+            found = claims_of(tools.show(store, report))
+            doubted.update(compress(_marks(task_id, drawn), map(_is_doubted, found)))
     return watched_rows.window(looks, frozenset(doubted))
+
+
+def _claimed(look: records.Task) -> list[Json]:
+    return watched_rows.Looked.from_json(look.payload).drawn
+
+
+def _marks(task_id: str, drawn: list[Json]) -> Iterable[str]:
+    """Give what rows of each sample of a look are marked with."""
+    return map(partial(watched_rows.sample_mark, task_id), map(itemgetter("who"), drawn))
+
+
+def _is_doubted(claim: Claim) -> bool:
+    return not claim.counts
 
 
 def claims_of(look: answers.Report) -> list[Claim]:
     """Return what became of the claims of a look; older answers have none."""
-    found = []
-    for table in look.tables[2:]:
-        for row in table.rows:
-            told = dict(zip(_OF_CLAIM, row, strict=True))
-            found.append(Claim.model_validate({**told, "counts": told["counts"] == "yes"}))
-    return found
+    rows = map(attrgetter("rows"), look.tables[2:])
+    return list(map(_claim, chain.from_iterable(rows)))
+
+
+def _claim(row: Iterable[object]) -> Claim:
+    """Return a claim from its row in the third table of ``monitor``."""
+    told = dict(zip(_OF_CLAIM, row, strict=True))
+    told["counts"] = told["counts"] == "yes"
+    return Claim.model_validate(told)
 
 
 def _named(tx: Transaction, who: str, words: Iterable[Feedback]) -> str:
@@ -124,11 +140,12 @@ def _others(
     if not drawn:
         return []
     ids = tables.production_rows.pick(
-        "id", "looked", application_id=application.id, looked=list(drawn)
+        "looked", "id", application_id=application.id, looked=list(drawn)
     )
-    chosen = []
-    for look, pairs in grouped(ids, lambda pair: pair[1]).items():
-        left = sorted({id for id, _ in pairs}.difference(row.id for row in drawn[look]))
+    chosen: list[str] = []
+    for look, pairs in grouped(ids, itemgetter(0)).items():
+        of_look = set(map(itemgetter(1), pairs))
+        left = sorted(of_look.difference(map(_ID, drawn[look])))
         number = min(len(left), max(_FEWEST, _TIMES * len(drawn[look])))
         chosen += random.sample(left, number)
     return list(tables.production_rows.by_id(id=chosen).values())
