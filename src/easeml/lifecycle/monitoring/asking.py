@@ -38,7 +38,7 @@ from easeml.lifecycle.monitoring.monitor import Batch, Monitor
 from easeml.lifecycle.monitoring.priors import explain, shares, signs, signs_of_numbers
 from easeml.lifecycle.monitoring.report import Blind, MonitorReport, Told, decide
 from easeml.lifecycle.monitoring.rows import Rows
-from easeml.lifecycle.monitoring.selection import Selection
+from easeml.lifecycle.monitoring.selection import SURE, Selection
 from easeml.lifecycle.monitoring.sequential import labels_needed
 
 
@@ -309,7 +309,9 @@ def _selection(monitor: Monitor, share: float, is_sample: bool) -> Selection:
     is_suspect = monitor.concept.p_value <= share and cohorts.share < MATURE
     if cohorts.is_sampled:
         is_suspect = False  # rows drawn at random tell how right all are
-    return Selection(monitor.answered, cohorts.share if is_suspect else None, cohorts.best)
+    quality = monitor.reference.quality
+    bad = (best for best in cohorts.bests if monitor.rules.judge(*best, quality))
+    return Selection(monitor.answered, cohorts.share if is_suspect else None, next(bad, SURE))
 
 
 def choose(monitor: Monitor, batch: Batch, *, budget: int, seed: int) -> Query:

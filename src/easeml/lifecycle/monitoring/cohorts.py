@@ -155,19 +155,15 @@ class CohortTest:
         return replace(self, cohorts=tuple(cohorts))
 
     @property
-    def best(self) -> tuple[float, float]:
-        """The least quality in a look that is in question, if all rows without truth are right.
+    def bests(self) -> list[tuple[float, float]]:
+        """The quality of each look that is in question if all rows without truth are right.
 
         In question are the newest look nearly all of whose truths came, and those since: what is
-        known of an older one does not speak for them. With the upper end of its 95 % interval
-        (Agresti and Coull, 1998). (1, 1) without truths.
+        known of an older one does not speak for them. Newest first, each with the upper end of its
+        95 % interval (Agresti and Coull, 1998).
         """
-        if not self.cohorts:
-            return 1.0, 1.0
-        cohort = max(self.cohorts[self._newest(MATURE) or 0 :], key=_share_wrong)
-        right = 1 - _share_wrong(cohort)
-        moved = (right * cohort.rows + 2) / (cohort.rows + 4)
-        return right, moved + 2 * sqrt(moved * (1 - moved) / (cohort.rows + 4))
+        in_question = self.cohorts[self._newest(MATURE) or 0 :]
+        return list(map(_best, reversed(in_question)))
 
     def _newest(self, share: float) -> int | None:
         """Return the place of the newest cohort with truths of so large a share; None for none."""
@@ -188,9 +184,11 @@ class CohortTest:
         return rows
 
 
-def _share_wrong(cohort: Cohort) -> float:
-    """Return the share of rows that are known to be wrong."""
-    return cohort.wrong / cohort.rows
+def _best(cohort: Cohort) -> tuple[float, float]:
+    """Return the quality of a look if all rows without truth are right, and the upper end of it."""
+    right = 1 - cohort.wrong / cohort.rows
+    moved = (right * cohort.rows + 2) / (cohort.rows + 4)
+    return right, moved + 2 * sqrt(moved * (1 - moved) / (cohort.rows + 4))
 
 
 def _with(cohort: Cohort, right: int, wrong: int) -> Cohort:

@@ -33,8 +33,13 @@ class Rows:
 
     def at(self, places: np.ndarray) -> Rows:
         """Return the rows at these places."""
-        parts = (self.features, self.predictions, self.scores, self.codes, self.surety)
-        return Rows(*(None if part is None else part[places] for part in parts))
+        return Rows(
+            self.features[places],
+            self.predictions[places],
+            None if self.scores is None else self.scores[places],
+            self.codes[places],
+            None if self.surety is None else self.surety[places],
+        )
 
 
 def assemble(

@@ -12,19 +12,23 @@ REASON = (
 )
 
 
+SURE = (1.0, 1.0)
+"""The best that is possible where nothing is known."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """For which rows truth came. Nothing is hidden where they were drawn at random.
 
     ``answered``: the share of rows with a truth among those that the estimate learned from.
     ``suspect``: the share of the newest rows with a truth, where those are right less often than
-    expected and the others may be the reason; None where they are not. ``best``: the quality if
-    these are all right, and the upper end of its interval.
+    expected and the others may be the reason; None where they are not. ``best``: the quality in the
+    newest look that is bad though these are all right, and the upper end of its interval.
     """
 
     answered: float = 1.0
     suspect: float | None = None
-    best: tuple[float, float] = (1.0, 1.0)
+    best: tuple[float, float] = SURE
 
     def at_best(self, quality: float) -> float:
         """Return a quality that was learned from answered rows, if all others are right."""

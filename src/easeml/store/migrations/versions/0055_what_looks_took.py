@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from alembic import op
@@ -52,7 +52,8 @@ def _looks(connection: sa.Connection) -> Iterator[dict[str, Any]]:
     """Give the looks at production that saw something, up to which row and word each did."""
     failed = sa.column("state").in_(("failed", "cancelled"))
     asked = _LOOKS.where(sa.column("kind") == "advise", sa.not_(failed))
-    for id, created, told in connection.execute(asked).all():
+    for look in connection.execute(asked).all():
+        id, created, told = cast(tuple[str, float, dict[str, Any]], tuple(look))
         newer = told.get("newer_artefact", "")
         if told.get("tool") != "monitor" or not (newer or told.get("late_artefact")):
             continue
