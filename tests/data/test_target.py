@@ -163,3 +163,24 @@ def test_the_only_column_beside_times_is_sure(tmp_path: Path) -> None:
     frame.insert(0, "date", pd.date_range("2020-01-01", periods=len(frame)).strftime("%Y-%m-%d"))
     found = proposed(tmp_path, frame)
     assert (found.target, found.sure) == ("value", True)
+
+
+def many_numbered() -> pd.DataFrame:
+    columns = {f"gene{place:03d}": RNG.normal(size=120).round(3) for place in range(30)}
+    return pd.DataFrame(columns)
+
+
+def test_the_only_column_that_is_not_numbered_is_the_target(tmp_path: Path) -> None:
+    frame = many_numbered()
+    frame["state"] = RNG.choice(["ill", "well"], 120)  # else the name of a place
+    found = proposed(tmp_path, frame)
+    assert (found.target, found.sure) == ("state", True)
+
+
+def test_a_target_is_guessed_among_the_columns_that_are_not_numbered(tmp_path: Path) -> None:
+    frame = many_numbered()
+    frame.insert(0, "age", RNG.integers(20, 90, 120))
+    frame.insert(1, "weight", RNG.normal(70, 10, 120).round(1))
+    found = proposed(tmp_path, frame)
+    assert not found.sure
+    assert {found.target, *found.rivals} == {"age", "weight"}

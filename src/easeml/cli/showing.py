@@ -21,7 +21,7 @@ from easeml.cli.output import (
     shortened,
 )
 from easeml.contract.applications import Application, Declaration, Proposal
-from easeml.contract.datasets import Column, Version
+from easeml.contract.datasets import Column, Version, most_telling
 from easeml.contract.knowledge import Titles
 from easeml.contract.measures import (
     against_baseline,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _SHOWN_ROWS = 20
 _REMEDY = ("remedy", "mistakes less", "minutes of a person", "device seconds")
+_MOST_COLUMNS = 60  # of which a line each is printed
 _MOST_CHOICES = 20  # columns that are named before somebody is asked for one of them
 _LEAK = " Suspected to leak"  # what the evidence of a leak goes on with
 
@@ -58,7 +59,11 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
 
 def _print_columns(proposal: Proposal) -> None:
     headings = ["column", "type", "role", "missing", "examples", "evidence"]
-    print_table(headings, map(partial(_column_row, proposal.target), proposal.columns))
+    shown = most_telling(proposal.columns, _MOST_COLUMNS)
+    print_table(headings, map(partial(_column_row, proposal.target), shown))
+    hidden = len(proposal.columns) - len(shown)
+    if hidden:
+        say(f"{hidden} columns more, like most of these; --json has all.")
 
 
 def _column_row(target: str, one: Column) -> tuple[object, ...]:

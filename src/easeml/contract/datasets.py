@@ -1,5 +1,7 @@
 """The REST types of data: uploads, columns, versions and datasets."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
@@ -67,6 +69,23 @@ class Version(Answer):
     summary: dict[str, Any] = Field(default_factory=dict)
     error: str = ""
     created: Moment
+
+
+def most_telling(columns: Sequence[Column], most: int) -> list[Column]:
+    """Return at most ``most`` columns in their order: first those that are not like most others.
+
+    Alike are columns of one type and use, of which nothing needs to be confirmed.
+    """
+    if len(columns) <= most:
+        return list(columns)
+    usual, _ = Counter(map(_kind, columns)).most_common(1)[0]
+    by_interest = sorted(columns, key=lambda one: _kind(one) == usual)
+    names = {one.name for one in by_interest[:most]}
+    return [one for one in columns if one.name in names]
+
+
+def _kind(column: Column) -> tuple[object, ...]:
+    return column.type, column.role, column.nature, bool(column.suspected_codes)
 
 
 def notes_beside(version: Version, target: str | None) -> list[str]:

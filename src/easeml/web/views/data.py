@@ -7,12 +7,14 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.datasets import most_telling
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, back_to, listed, signed_in
 from easeml.web.views import application as pages
 
 _SHOWN_VERSIONS = 30
 _SHOWN_COLUMNS = 8
+_MOST_COLUMNS = 200  # of what is told of each
 _SHOWN_DOUBTS = 10
 _PAGE = 50
 _ROLES = {
@@ -46,6 +48,7 @@ async def show(context: PageContext) -> Response:
         application,
         "application_data.html",
         version=version,
+        columns=most_telling(version.columns, _MOST_COLUMNS),
         doubts=doubts,
         source=source if source.address else None,
         versions=versions[:_SHOWN_VERSIONS],

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from easeml.client import made_request
 from easeml.contract.applications import Declaration, Proposal
-from easeml.contract.datasets import Column, Dataset, Version, notes_beside
+from easeml.contract.datasets import Column, Dataset, Version, most_telling, notes_beside
 from easeml.contract.journey import asked_of_goal, is_judged
 from easeml.contract.measures import called
 from easeml.contract.sources import NewOrigin
@@ -33,7 +33,7 @@ _ABOUT = {
     "diabetes": "442 patients, 10 measurements: how far does the disease progress?",
 }
 _TYPES = ("number", "category", "text", "timestamp")
-_MOST_COLUMNS = 200  # shown; wider tables are declared as proposed, or by the command line
+_MOST_COLUMNS = 200  # shown; others are declared as proposed, or by the command line
 _UNFINISHED = 5
 _SIDES = {"rmse": "<="}  # of goals of which less is better
 
@@ -227,7 +227,7 @@ async def _asked(
 
 def _columns(version: Version, proposal: Proposal | None) -> list[Column]:
     """Return the columns as they would be declared; as uploaded while they cannot be."""
-    uploaded = version.columns[:_MOST_COLUMNS]
+    uploaded = most_telling(version.columns, _MOST_COLUMNS)
     if proposal is None:
         return uploaded
     declared = {column.name: column for column in proposal.columns}
