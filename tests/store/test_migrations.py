@@ -88,7 +88,7 @@ def test_sqlite_is_durable(tmp_path):
 
 def make_older(path):
     """Give a database the form that it had before the newest migration; return its number."""
-    newest = import_module("easeml.store.migrations.versions.0055_what_looks_took")
+    newest = import_module("easeml.store.migrations.versions.0054_what_looks_took")
     with closing(driver.connect(path)) as older:
         for place in (
             "production_rows.looked",
@@ -114,7 +114,7 @@ def older(store, url, tmp_path):
 
 def older_form(url):
     """Give a database of either kind the form that it had before the newest migration."""
-    newest = import_module("easeml.store.migrations.versions.0055_what_looks_took")
+    newest = import_module("easeml.store.migrations.versions.0054_what_looks_took")
     for place in (
         "production_rows.looked",
         "production_rows.learned",
@@ -245,7 +245,7 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
 
 
 def test_rows_that_earlier_looks_took_stay_taken(store, url, tmp_path):
-    """Looks kept the time of the newest row and word; since 0055 each row is marked."""
+    """Looks kept the time of the newest row and word; since 0054 each row is marked."""
     owner = {"tenant_id": "t1", "application_id": "app"}
 
     def row(number, created):

@@ -16,7 +16,7 @@ from easeml.errors import Conflict, NotFound
 from easeml.store.database import connect
 from easeml.store.sqlite import driver
 
-SCHEMA_VERSION = "0055"
+SCHEMA_VERSION = "0054"
 """The newest revision under ``migrations/versions``; known here so that an up-to-date start needs
 no Alembic.
 """

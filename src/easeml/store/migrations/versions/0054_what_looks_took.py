@@ -7,7 +7,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0055"
+revision = "0054"
 down_revision = "0053"
 
 _LOOKS = sa.select(
