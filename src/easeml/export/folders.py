@@ -38,6 +38,7 @@ _ROOMS = ("data", "export", "modules", "protocols", "schema", "search", "zoo")
 _FILES = (
     "__init__.py",
     "confinement.py",
+    "decimals.py",
     "errors.py",
     "folders.py",
     "ids.py",
