@@ -56,6 +56,8 @@ ACCOUNT = {
     ("GET", "/api/v1/me"),
     ("POST", "/api/v1/me/tenant"),
     ("GET", "/api/v1/shared"),
+    ("GET", "/api/v1/notifications"),
+    ("POST", "/api/v1/notifications/read"),
     ("GET", "/api/v1/users"),
     ("POST", "/api/v1/users/{user_id}/password"),
     ("GET", "/api/v1/keys"),
@@ -66,7 +68,7 @@ ACCOUNT = {
     ("GET", "/api/v1/modules/titles"),
     ("GET", "/v2"),
 }
-LISTS = "applications jobs tasks tasks/overview datasets modules status notifications events events/list"
+LISTS = "applications jobs tasks tasks/overview datasets modules status events events/list"
 OF_MEMBER = {
     "guest": ACCOUNT,
     "labeller": ACCOUNT | LABELLER,
@@ -76,7 +78,6 @@ OF_MEMBER = {
     | {
         ("GET", "/api/v1/datasets/unused"),
         ("GET", "/api/v1/datasets/{dataset_id}"),
-        ("POST", "/api/v1/notifications/read"),
     },
 }
 OPEN_PATHS = (

@@ -108,8 +108,9 @@ class Belonging(Answer):
 class User(Answer):
     """A person who signs in.
 
-    ``member``: what the caller may do in the tenant that they act in, ``acts_in``; ``tenants``: all
-    that they belong to. Of others these are not told.
+    ``member``: what the caller may do in the tenant that they act in, ``acts_in``; ``looks``: may
+    they look at any application, of this tenant or of those that others share with them? ``tenants``:
+    all that they belong to. Of others these are not told.
     """
 
     id: str
@@ -123,6 +124,7 @@ class User(Answer):
     identity_provider: str = ""  # the name of the provider of this easeml; empty: there is none
     unread: int = 0  # notifications of the caller; at most 100 are counted
     member: MemberRole = MemberRole.OWNER
+    looks: bool = True
     acts_in: str = ""
     tenants: list[Belonging] = Field(default_factory=list)
 

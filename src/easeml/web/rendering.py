@@ -28,10 +28,13 @@ MENU = (
 PROVIDER_MENU = (*MENU, ("Administration", "/admin"))
 VIEWER_MENU = tuple(entry for entry in MENU if entry[1] != "/scheduler")
 WORK_MENU = (("Work", "/work"),)
-_SMALLER_MENUS = {  # of people who would be refused the other pages
-    MemberRole.LABELLER: WORK_MENU,
-    MemberRole.GUEST: WORK_MENU,
-    MemberRole.VIEWER: VIEWER_MENU,
+LOOKING_MENU = (MENU[0], *WORK_MENU)  # of those whom others let look at an application
+_SMALLER_MENUS = {  # by member and whether they look: of people who would be refused the rest
+    (MemberRole.LABELLER, False): WORK_MENU,
+    (MemberRole.LABELLER, True): LOOKING_MENU,
+    (MemberRole.GUEST, False): WORK_MENU,
+    (MemberRole.GUEST, True): LOOKING_MENU,
+    (MemberRole.VIEWER, True): VIEWER_MENU,
 }
 _THEMES = ("light", "dark")
 
@@ -112,8 +115,9 @@ def _menu(request: Request, user: User | None) -> tuple[tuple[str, str], ...]:
     """Return the entries of the menu: titles with addresses."""
     if user is None:
         return ()
-    if user.member in _SMALLER_MENUS:
-        return _SMALLER_MENUS[user.member]
+    smaller = _SMALLER_MENUS.get((user.member, user.looks))
+    if smaller is not None:
+        return smaller
     menu = PROVIDER_MENU if user.role == Role.PROVIDER else MENU
     return (*menu, *getattr(request.app.state, "menu", ()))
 

@@ -78,6 +78,8 @@ _OWN_ACCOUNT = (
     "GET /api/v1/me",
     "POST /api/v1/me/tenant",
     "GET /api/v1/shared",
+    "GET /api/v1/notifications",  # of what they may look at
+    "POST /api/v1/notifications/read",
     "GET /api/v1/users",
     "POST /api/v1/users/[^/]+/password",
     "GET /api/v1/keys",
@@ -96,8 +98,6 @@ _LISTS = (
     "GET /api/v1/datasets/[^/]+",
     "GET /api/v1/modules",
     "GET /api/v1/status",
-    "GET /api/v1/notifications",
-    "POST /api/v1/notifications/read",
     "GET /api/v1/events",
     "GET /api/v1/events/list",
 )

@@ -97,11 +97,10 @@ def get_user(store: Store, settings: Settings, caller: Caller) -> UserAnswer:
     """Return the caller themselves, and how many notifications wait for them."""
     with store.read() as tx:
         user = _show_user(tx.users.get(caller.user_id))
-        is_told = caller.member in (MemberRole.OWNER, MemberRole.VIEWER)
-        unread = notifications.unread(tx, user.id, caller.tenant_id) if is_told else 0
         about = {
-            "unread": unread,
+            "unread": notifications.unread(tx, caller),
             "member": caller.member,
+            "looks": notifications.is_told(tx, caller),
             "acts_in": caller.tenant_id,
             "identity_provider": settings.identity_provider_name,
         }

@@ -7,7 +7,7 @@ from math import inf
 from easeml.contract.notification_texts import sentence
 from easeml.contract.notifications import Notification, Notifications
 from easeml.contract.parameters import EventNumber, Limit
-from easeml.contract.permissions import OF_SHARE
+from easeml.contract.permissions import OF_MEMBER, OF_SHARE
 from easeml.contract.states import Permission
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, Transaction
@@ -39,6 +39,7 @@ KINDS = (
 )
 _Since = Mapping[str, dict[str, float]]
 """When applications of other tenants were shared with a user: tenant -> application -> seconds."""
+_NONE = ""  # no tenant: all that is shared is another's
 _MOST_COUNTED = 100
 _MOST_READ = 300  # events, of which some are superseded
 
@@ -46,16 +47,16 @@ _MOST_READ = 300  # events, of which some are superseded
 def get(store: Store, caller: Caller, limit: Limit = 50) -> Notifications:
     """Return the caller's newest notifications and how many are unread.
 
-    They are of the tenant, and of what others share with the caller to look at or own. At most 100
-    are counted. Of the models that served an application the newest one is told: a search that
+    They are of the tenant, where the caller may look at it, and of what is shared with them to look
+    at or own. At most 100 are counted. Of the models that served an application the newest one is told: a search that
     finds a better one every few seconds is one piece of news.
     """
     with store.read() as tx:
         mark = tx.users.get(caller.user_id).read_seq
-        events = _news(tx, caller.user_id, caller.tenant_id)[:limit]
+        events = _news(tx, caller)[:limit]
         subjects = _subjects(tx.unscoped(), events)  # of events that are told to the caller
         items = [_show(event, *subjects[event.seq], mark) for event in events]
-        unread = _count_unread(tx, caller.user_id, caller.tenant_id, mark)
+        unread = _count_unread(tx, caller, mark)
         return Notifications(items=items, unread=unread)
 
 
@@ -92,22 +93,34 @@ def is_told_of(tx: Transaction, user_id: str, tenant_id: str, application_id: st
     return application_id in ChainMap(*_shared_since(tx, user_id, tenant_id).values())
 
 
-def unread(tx: Transaction, user_id: str, tenant_id: str) -> int:
-    """Return how many notifications a user has not read, at most 100."""
-    return _count_unread(tx, user_id, tenant_id, tx.users.get(user_id).read_seq)
+def is_told(tx: Transaction, caller: Caller) -> bool:
+    """May the caller look at anything: at their tenant, or at an application that is shared?"""
+    return _looks_at_home(caller) or bool(_shared_since(tx, caller.user_id, _NONE))
 
 
-def _count_unread(tx: Transaction, user_id: str, tenant_id: str, mark: int) -> int:
-    return len(_news(tx, user_id, tenant_id, after=mark)[:_MOST_COUNTED])
+def unread(tx: Transaction, caller: Caller) -> int:
+    """Return how many notifications the caller has not read, at most 100."""
+    return _count_unread(tx, caller, tx.users.get(caller.user_id).read_seq)
 
 
-def _news(tx: Transaction, user_id: str, tenant_id: str, after: int = 0) -> list[Event]:
-    """Return the newest events of a tenant and of what others share with a user.
+def _count_unread(tx: Transaction, caller: Caller, mark: int) -> int:
+    return len(_news(tx, caller, after=mark)[:_MOST_COUNTED])
+
+
+def _looks_at_home(caller: Caller) -> bool:
+    return Permission.LOOK in OF_MEMBER[caller.member]
+
+
+def _news(tx: Transaction, caller: Caller, after: int = 0) -> list[Event]:
+    """Return the newest events of the caller's tenant and of what is shared with them.
 
     The newest comes first; models that serve no more are left out.
     """
-    events = tx.events.newest(tenant_id, KINDS, after=after, limit=_MOST_READ)
-    events += _of_shared(tx, user_id, tenant_id, after)
+    if _looks_at_home(caller):
+        events = tx.events.newest(caller.tenant_id, KINDS, after=after, limit=_MOST_READ)
+        events += _of_shared(tx, caller.user_id, caller.tenant_id, after)
+    else:  # of the tenant that they belong to, too, they see only what is shared
+        events = _of_shared(tx, caller.user_id, _NONE, after)
     events.sort(key=_number, reverse=True)
     found = []
     serving = set()
@@ -122,7 +135,7 @@ def _news(tx: Transaction, user_id: str, tenant_id: str, after: int = 0) -> list
 
 
 def _of_shared(tx: Transaction, user_id: str, tenant_id: str, after: int) -> list[Event]:
-    """Return the newest events of what others share with a user, since it is shared."""
+    """Return the newest events of what other tenants share with a user, since it is shared."""
     since = _shared_since(tx, user_id, tenant_id)
     found = []
     for owner_id in since:

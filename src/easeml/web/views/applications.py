@@ -76,7 +76,7 @@ async def show(context: PageContext) -> Response:
     word = asked.get("word", "").strip()
     state = asked.get("state", "")
     sort = one_of(_SORTS, asked.get("sort", ""), "newest")
-    found = await listed(context.client.applications())
+    found = await _of_tenant(context)
     # Who has some of their own finds the others by a link; one call is enough then.
     shared = [] if found else (await context.client.shared()).items
     matching = [one for one in found if _matches(one, word.lower(), state)]
@@ -95,8 +95,15 @@ async def show(context: PageContext) -> Response:
 @signed_in
 async def first_page(context: PageContext) -> Response:
     """Go to the applications, or to the work of people who only label."""
-    first = "/applications" if at_home(context.user).look else "/work"
+    first = "/applications" if context.user.looks else "/work"
     return RedirectResponse(first, 303)
+
+
+async def _of_tenant(context: PageContext) -> list[Application]:
+    """Return the applications of the visitor's tenant; none to who may not look at them."""
+    if not at_home(context.user).look:
+        return []
+    return await listed(context.client.applications())
 
 
 def _card(application: Application) -> Card:
