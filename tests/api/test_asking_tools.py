@@ -172,6 +172,7 @@ def test_models_are_compared_on_test_rows_and_on_newer_ones(
     ask(client, ann, application, "ci", parameters=condition).raise_for_status()
     while_open = ask(client, ann, application, "meter")
     assert while_open.status_code == 409  # what ci tells of the test rows, the meter counts
+    assert "'May a new model replace it?' (ci) is being asked" in while_open.text
     tested = newest(client, store, ann, tmp_path, application)
     assert tested["verdict"] == "pass"
     assert named(tested)["step"] == 1
@@ -204,6 +205,7 @@ def test_a_form_asks_any_tool_and_says_what_is_wrong(
     shown = browser.get(page).text
     assert 'id="tool-monitor"' in shown
     assert 'name="set-seed" inputmode="numeric" value="0"' in shown
+    assert '<option value="">not set</option><option>balanced-accuracy</option>' in shown
     assert "Not yet: pick compares trained models" in shown
     token = {"csrf": session.csrf_token(ann.key)}
     wrong = browser.post(f"{page}/feasibility", data={**token, "set-goal": "high"})

@@ -335,3 +335,8 @@ def test_a_target_that_no_model_can_compute_with_is_refused_with_its_row(
     path.write_text("\n".join(["x,y", *rows, "1,3.4e38"]))
     table = read_table(path)
     declare(table, infer_table(table, "y").columns, "y")
+
+
+def test_a_column_that_is_left_out_is_told_so_and_not_by_its_type(tmp_path: Path) -> None:
+    made = declared(tmp_path, target="age", drop=["story"])
+    assert "Column 'story' is not used. You left it out." in made.notes

@@ -423,3 +423,15 @@ def test_a_page_says_in_words_why_a_cell_is_in_doubt() -> None:
     for method in METHODS:
         assert "clean" not in formatting.why_in_doubt(f"clean: {method}, 4 of 9 values")
     assert formatting.why_in_doubt("a tool of mine") == "a tool of mine"
+
+
+@given(st.floats(1, 1e7))
+def test_a_limit_stands_in_its_field_in_few_digits_and_near(seconds: float) -> None:
+    shown = formatting.minutes(seconds)
+    assert float(shown) * 60 == pytest.approx(seconds, rel=0.005)
+    assert len(shown.partition(".")[2]) <= 4
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(40.0, "0.667"), (90.0, "1.5"), (86400.0, "1440")])
+def test_minutes_are_told_as_people_write_them(seconds: float, shown: str) -> None:
+    assert formatting.minutes(seconds) == shown

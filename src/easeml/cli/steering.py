@@ -9,7 +9,7 @@ import typer
 from easeml.cli import long_files
 from easeml.cli.named_applications import application_or
 from easeml.cli.options import Json, KeepFormulas, exactly_one, given
-from easeml.cli.output import print_done, say
+from easeml.cli.output import moment, print_done, say
 from easeml.client import Client
 from easeml.contract.jobs import Job
 from easeml.errors import Conflict, InvalidInput
@@ -136,5 +136,9 @@ def job_of(client: Client, work_id: str) -> str:
 
 
 def _told(job: Job) -> str:
-    limits = [f"{value:g} {name}" for name, value in job.limits.items()]
-    return ", ".join(limits) or "none"
+    limits = dict(job.limits)
+    deadline = limits.pop("deadline", None)
+    told = [f"{value:g} {name}" for name, value in limits.items()]
+    if deadline is not None:
+        told.append(f"ends at {moment(deadline)}")
+    return ", ".join(told) or "none"

@@ -1,5 +1,6 @@
 """An ensemble: trained models whose predictions are averaged, kept in a folder and loaded as one."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,16 +51,24 @@ class TrainedEnsemble:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What its members tell the user, each sentence once."""
-        told: dict[str, None] = {}
+        """What its members tell the user, each sentence once.
+
+        Members do different things with a column: what not all of them tell is said to be of some.
+        """
+        told: Counter[str] = Counter()
         for member in self.members:
-            told.update(dict.fromkeys(member.notes))
-        return tuple(told)
+            told.update(dict.fromkeys(member.notes, 1))
+        everywhere = len(self.members)
+        return tuple(_of_some(note, count < everywhere) for note, count in told.items())
 
     @property
     def description(self) -> dict[str, Any]:
         """The pipeline of the member that counts most: what stands for it where one is needed."""
         return self.members[int(np.argmax(self.weights))].description
+
+
+def _of_some(note: str, is_of_some: bool) -> str:
+    return f"In some of its models: {note}" if is_of_some else note
 
 
 def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Predictions:

@@ -163,6 +163,14 @@ def _five_digits(value: float) -> str:
     return f"{value:,.5g}"
 
 
+def minutes(seconds: float) -> str:
+    """Say a limit as its field takes it: minutes to two digits, three of less than one."""
+    value = seconds / 60
+    if value < 1:
+        return f"{value:.3g}"
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
 @_or_dash
 def size(count: int) -> str:
     """Say bytes: 640 B, 1.2 MB."""
@@ -249,6 +257,7 @@ FILTERS = {
     "best_value": measures.best_value,
     "times_read": measures.times_read,
     "of_event": measures.of_event,
+    "minutes": minutes,
     "seconds": seconds,
     "ago": ago,
     "exactly": exactly,

@@ -98,7 +98,7 @@ def test_a_model_does_not_differ_from_itself() -> None:
     gain = numbers(answer)["gain"]
     assert (gain.low, gain.value, gain.high) == (0, 0, 0)
     assert answer.verdict == "no clear difference"
-    assert answer.tables[0].rows == ()
+    assert [table.title for table in answer.tables] == ["Columns used"]
 
 
 def test_the_worse_model_is_called_so() -> None:
@@ -140,3 +140,12 @@ def test_rows_without_a_value_are_a_group_like_others() -> None:
     changes = int((by_size(told["inputs"]).values[gaps] != "yes").sum())
     by_group = {row[:2]: row[2:4] for row in answer.tables[1].rows}
     assert by_group["shop", "(missing)"] == (int(gaps.sum()), changes)
+
+
+def test_models_that_say_the_same_are_not_to_be_looked_at_row_by_row() -> None:
+    answer = tool_named("difference").answer(facts(new=by_size), {})
+    assert answer.advice == (
+        "Neither model is clearly better: 0 (0 to 0) of quality on validation rows; "
+        "0 of 120 predictions change. Take the one that is faster or smaller."
+    )
+    assert [table.title for table in answer.tables] == ["Columns used"]

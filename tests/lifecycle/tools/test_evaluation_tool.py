@@ -84,3 +84,19 @@ def test_where_nothing_is_known_it_says_so() -> None:
     told["answers"] = pd.Series([None] * 100, dtype=object)
     with pytest.raises(InvalidInput, match="No row can be judged"):
         TOOL.answer(told, {})
+
+
+def test_of_many_classes_the_most_frequent_is_one_that_there_is() -> None:
+    """The confusion shows the rest as one, which nothing could always say."""
+    names = np.asarray([f"kind {place:02}" for place in range(30)], dtype=object)
+    codes = np.repeat(np.arange(30), 5)
+    codes[:3] = 29
+    said = codes.copy()
+    said[-20::5] = 0
+    inputs = pd.DataFrame({"x": np.arange(150.0)})
+    answers = pd.Series(pd.Categorical(names[codes]))
+    told = {"inputs": inputs, "answers": answers, "predictions": Unseen(names[said], None, names)}
+    answer = TOOL.answer(told, {})
+    (baseline,) = [one for one in answer.numbers if one.name == "baseline"]
+    assert baseline.title == "Right if it always said kind 29"
+    assert baseline.value == pytest.approx(8 / 150)

@@ -107,6 +107,41 @@ def test_picking_asks_for_labels_until_it_is_sure() -> None:
     assert "not asked for" in surplus.notes[0]
 
 
+def test_the_monitor_looks_at_models_of_pictures() -> None:
+    newer = predicted(200, 3, model=0.1)
+    told = {**of_validation(), "newer": newer}
+    pictures = [b"\xff\xd8" + bytes([place % 256, place // 256]) for place in range(1000)]
+    for frame in (told["inputs"], newer.inputs):
+        for column in frame.columns:
+            frame[column] = pd.Series(pictures[: len(frame)], index=frame.index, dtype=object)
+    answer = tool_named("monitor").answer(told, {})
+    assert answer.verdict == "ok"
+    by_column = [table.rows for table in answer.tables if table.title == "Drift by column"]
+    assert not any(by_column)
+
+
+def test_of_models_that_say_the_same_no_accuracy_is_made_up() -> None:
+    whole = predicted(300, 4, good=0.05)
+    alike = {"one": whole.by["good"], "two": whole.by["good"]}
+    told = {"newer": Predicted(whole.inputs, whole.answers, alike)}
+    answer = tool_named("pick").answer(told, {})
+    assert answer.advice.startswith("All models say the same of the 300 rows")
+    assert answer.verdict == "chosen"
+    assert [one.name for one in answer.numbers] == ["labels", "rows"]
+    assert (answer.tables, answer.figures) == ((), ())
+
+
+def test_a_metric_of_classes_is_refused_for_numbers_with_what_to_choose() -> None:
+    inputs, _ = rows(20, 0)
+    numbers = Unseen(np.arange(20.0))
+    told = {"test": Predicted(inputs, pd.Series(np.arange(20.0)), {"new": numbers, "old": numbers})}
+    with pytest.raises(InvalidInput, match="accuracy is of classes") as refused:
+        tool_named("ci").answer({**told, "elsewhere": 0.0}, {})
+    assert "absolute-error" in refused.value.remedy
+    measured = {"metric": "absolute-error", "scale": 5.0}
+    assert tool_named("ci").answer({**told, "elsewhere": 0.0}, measured).verdict
+
+
 def test_picking_needs_classes() -> None:
     inputs, _ = rows(20, 0)
     numbers = Unseen(np.arange(20.0))

@@ -23,6 +23,7 @@ from easeml.data.types.values import numeric_labels, timestamp_format, to_number
 from easeml.schema import Schema
 
 _SURE_OF_LEAK = 0.8
+_LEFT_OUT = "You left it out."
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def declare_columns(
         role = roles[report.name]
         kind = types.get(report.name, _natural_type(report, role))
         told = _with_nature(report, chosen)
+        if report.name in drop and report.role != "drop":
+            told = replace(told, evidence=_LEFT_OUT)
         columns.append(replace(told, role=role, type=kind))
     return assemble(columns, chosen)
 

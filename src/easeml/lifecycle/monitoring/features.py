@@ -55,7 +55,7 @@ class Encoder:
     def learn(cls, frame: pd.DataFrame) -> Encoder:
         """Learn medians and levels.
 
-        Dates are left out (time always shifts), as is text without repeats.
+        Dates are left out (time always shifts), as are text without repeats and pictures.
         """
         import pandas as pd
 
@@ -111,6 +111,8 @@ def _learn(name: str, values: pd.Series) -> Column | None:
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
         numbers = numbers[np.isfinite(numbers)]
         return Column(name, float(np.median(numbers)) if numbers.size else 0.0)
+    if pd.api.types.infer_dtype(values, skipna=True) == "bytes":
+        return None  # pictures: their bytes tell nothing one by one
     counts = values.astype("string").value_counts()
     levels = tuple(str(level) for level, count in counts.head(LEVELS).items() if count > 1)
     return Column(name, None, levels) if levels else None

@@ -83,6 +83,11 @@ class Picking(Result):
                 f"No model has any of {self.labels} labels right: check that labels and predictions name the classes "
                 "alike and have the same order of rows."
             )
+        if not self.labels and self.certified:
+            return (
+                f"All models say the same of the {self.examples:,} rows: any serves as well, and no label "
+                "is needed. How accurate they are here is not known."
+            )
         head = (
             f"Use {self.model}: its accuracy is about {self.accuracy:.1%} "
             f"({self.low:.1%} to {self.high:.1%}) after {self.labels} of {self.examples} labels."

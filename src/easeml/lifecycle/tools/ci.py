@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from easeml.errors import InvalidInput
 from easeml.lifecycle.held_out import Predicted
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 
@@ -68,6 +69,7 @@ def _ask(state: Ledgers, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Ledgers
 
     config = _configured(state.config)
     test: Predicted = facts["test"]
+    _check_metric(state.config, test)
     new, old = test.by["new"].values.tolist(), test.by["old"].values.tolist()
     examples = score_examples(new, old, test.answers.tolist(), config)
     ledger = _ledger(state, config, len(examples), facts["elsewhere"])
@@ -76,6 +78,16 @@ def _ask(state: Ledgers, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Ledgers
     following = replace(state, by_digest={**state.by_digest, config.digest: after})
     told = sum(one.given_away().nats for one in following.by_digest.values())
     return _answer(verdict, after, len(examples), told), following
+
+
+def _check_metric(config: CiConfig, test: Predicted) -> None:
+    """Raise ``InvalidInput`` for a metric of classes where models predict numbers."""
+    if test.by["new"].classes is None and config.metric != "absolute-error":
+        raise InvalidInput(
+            f"{config.metric} is of classes, and these models predict numbers.",
+            where="metric",
+            remedy="Choose the metric absolute-error, and as its scale how far off a model may be.",
+        )
 
 
 def _configured(config: CiConfig) -> Config:
@@ -122,8 +134,8 @@ def _answer(verdict: Verdict, ledger: Ledger, rows: int, told: float) -> ToolAns
 def _history(ledger: Ledger) -> Table:
     rows = []
     for place, step in enumerate(ledger.history):
-        rows.append((place + 1, step.commit[:12], step.answer))
-    return Table("Tests so far", ("Step", "Models", "Answer"), tuple(rows))
+        rows.append((place + 1, step.answer))
+    return Table("Tests so far", ("Step", "Answer"), tuple(rows))
 
 
 def _save(state: Ledgers) -> bytes:

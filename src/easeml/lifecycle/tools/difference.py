@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -82,8 +83,7 @@ def _ask(state: DifferenceConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer
         assumes=_ASSUMES,
         verdict=_verdict(measured),
         tables=(
-            _rows_table(answers, said_before, said_now, changed),
-            _groups_table(inputs, changed),
+            *_changes(answers, inputs, said_before, said_now, changed),
             _columns_table(looked_at, used_before, used_now),
         ),
         notes=_notes(len(inputs.columns), state.columns),
@@ -180,18 +180,33 @@ def _verdict(measured: _Measured) -> str:
 
 def _advice(measured: _Measured, changed: int, rows: int) -> str:
     gain, low, high = measured.gain
-    changes = f"{changed} of {rows} predictions change."
+    changes = f"{changed:,} of {rows:,} predictions change."
     where = "of quality on validation rows"
-    interval = f"{gain:+.4f} ({low:+.4f} to {high:+.4f})"
+    interval = f"{_signed(gain)} ({_signed(low)} to {_signed(high)})"
     verdict = _verdict(measured)
     if verdict == "better":
         return f"The new model is better by {interval} {where}; {changes}"
     if verdict == "worse":
         return f"The new model is worse: {interval} {where}; {changes} Keep the old one."
-    return (
-        f"Neither model is clearly better: {interval} {where}; {changes} "
-        "Look at the rows that change before you decide."
-    )
+    found = f"Neither model is clearly better: {interval} {where}; {changes}"
+    if not changed:
+        return f"{found} Take the one that is faster or smaller."
+    return f"{found} Look at the rows that change before you decide."
+
+
+def _signed(value: float) -> str:
+    """Return a difference with its sign; none that is rounded to nothing has one."""
+    rounded = round(value, 4)
+    return f"{rounded:+.4f}" if rounded else "0"
+
+
+def _changes(
+    answers: pd.Series, inputs: pd.DataFrame, before: Any, now: Any, changed: np.ndarray
+) -> tuple[Table, ...]:
+    """Return the tables of what changes that have a row."""
+    rows = _rows_table(answers, before, now, changed)
+    groups = _groups_table(inputs, changed)
+    return tuple(filter(attrgetter("rows"), (rows, groups)))
 
 
 def _rows_table(answers: pd.Series, before: Any, now: Any, changed: np.ndarray) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -19,6 +20,7 @@ from easeml.lifecycle.evaluation import (
     wilson_interval,
 )
 from easeml.lifecycle.held_out import Unseen
+from easeml.lifecycle.labels import class_names
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 
 if TYPE_CHECKING:
@@ -61,23 +63,28 @@ def _ask(
         raise InvalidInput("No row can be judged.", where="answers", remedy=remedy)
     if said.classes is None:
         return _of_numbers(found, answers, row_errors(answers, said)), config
-    return _of_classes(found, right_rows(answers, said), said), config
+    return _of_classes(found, right_rows(answers, said), _commonest(answers, said)), config
 
 
-def _of_classes(found: Evaluation, right: np.ndarray, said: Unseen) -> ToolAnswer:
+def _commonest(answers: pd.Series, said: Unseen) -> tuple[str, int]:
+    """Return the class that most rows have, and how many do."""
+    known = filter(set(class_names(said.classes)).__contains__, class_names(answers))
+    return Counter(known).most_common(1)[0]
+
+
+def _of_classes(found: Evaluation, right: np.ndarray, commonest: tuple[str, int]) -> ToolAnswer:
     share = float(right.mean())
     rows = found.rows
-    per_class = list(map(sum, found.confusion))
-    common = int(np.argmax(per_class))
-    baseline = per_class[common] / rows
+    common, of_common = commonest
+    baseline = of_common / rows
     numbers = [
         Number("right", "Share that is right", share, *wilson_interval(share, rows)),
-        Number("baseline", f"Right if it always said {found.labels[common]}", baseline),
+        Number("baseline", f"Right if it always said {common}", baseline),
         Number("rows", "Rows", rows),
     ]
     advice = [f"It is right on {share:.1%} of {rows:,} rows."]
     if share <= baseline:
-        advice.append(f"Always saying {found.labels[common]} is as good: look for a better one.")
+        advice.append(f"Always saying {common} is as good: look for a better one.")
     advice += _confused(found)
     if found.calibration:
         sure = _mean_confidence(found)

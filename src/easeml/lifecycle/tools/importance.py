@@ -27,6 +27,7 @@ _DOMINATES = 5.0  # times what the next column costs
 _NEARLY_ALL = 0.8  # of what all columns cost together
 _PLACES = 5  # of a score: more say nothing
 _LISTED = 1000
+_NAMED = 10  # columns that a note tells there was no time for
 _ASSUMES = (
     "Columns that tell the same stand in for each other: each alone may look unneeded.",
     "It is what this model looks at, which need not be what causes the answer.",
@@ -127,7 +128,7 @@ def _answer(state: _Measured, columns: list[str], rows: int) -> ToolAnswer:
     if len(weights) == len(columns):
         dominance = _dominance(weights, state.quality - state.unrelated)
     return ToolAnswer(
-        advice=_advice(weights),
+        advice=_advice(weights, len(columns)),
         numbers=(
             Number("quality", "Quality with all columns as they are", state.quality),
             Number("rows", "Rows", rows),
@@ -149,8 +150,14 @@ def _weight(column: str, losses: tuple[float, ...]) -> _Weight:
     return _Weight(column, float(np.mean(losses)), error)
 
 
-def _advice(weights: list[_Weight]) -> str:
+def _advice(weights: list[_Weight], columns: int) -> str:
+    """Say what is needed most, of those of the ``columns`` that there was time for."""
     first = weights[0]
+    if len(weights) < columns:
+        return (
+            f"Of the {len(weights)} of {columns} columns that there was time for, {first.column} "
+            f"counts most: shuffled, it costs {first.loss:.4f} of quality. Others may count more."
+        )
     if first.loss <= 0:
         return "No column is needed: shuffling any of them costs nothing. The model learned little."
     found = f"It looks at {first.column} most: shuffled, it costs {first.loss:.4f} of quality."
@@ -224,10 +231,11 @@ def _unmeasured(columns: list[str], losses: tuple[tuple[float, ...], ...]) -> tu
     names = [column for column, found in zip(columns, losses, strict=True) if not found]
     if not names:
         return ()
-    listed = ", ".join(names[:_LISTED])
+    listed = ", ".join(names[:_NAMED])
     if len(names) == 1:
         return (f"There was no time for the column {listed}: nothing is known of its importance.",)
-    told = f"There was no time for {len(names)} columns: {listed}."
+    more = ", ..." if len(names) > _NAMED else "."
+    told = f"There was no time for {len(names):,} columns: {listed}{more}"
     return (f"{told} Nothing is known of their importance.",)
 
 

@@ -76,7 +76,7 @@ def _opened(newer: Predicted, models: tuple[str, ...], config: PickConfig) -> St
         raise InvalidInput(
             "Picking compares predicted classes, and these models predict numbers.",
             where="target",
-            remedy="Compare models of numbers with the tool ci.",
+            remedy="Ask which is better: Is it better on newer rows?",
         )
     frame = pd.DataFrame({name: newer.by[name].values for name in models})
     settings = Config(seed=config.seed, tolerance=config.tolerance, confidence=config.confidence)
@@ -104,6 +104,9 @@ def _answer(picking: State, wanted: list[int], notes: tuple[str, ...]) -> ToolAn
 
     stopped = "certified" if picking.certified else "settled"
     found = result_of(picking, "paused" if wanted else stopped)
+    if not found.labels and found.certified:
+        counted = (Number("labels", "Labels used", 0), Number("rows", "Rows", found.examples))
+        return ToolAnswer(found.advice, counted, _ASSUMES, verdict="chosen", notes=notes)
     tables = [_standings(found)]
     advice = found.advice
     if wanted:

@@ -249,7 +249,7 @@ def _refuse_two_at_once(
         if told.application_id != application.id or is_same:
             continue
         if _depend(tool, tool_named(told.tool)):
-            message = f"{told.tool} is being asked something else."
+            message = f"'{tool_named(told.tool).title}' ({told.tool}) is being asked."
             raise Conflict(message, where=task.id, remedy="Ask again when it has answered.")
 
 

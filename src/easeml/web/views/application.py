@@ -24,7 +24,7 @@ from easeml.contract.states import AdaptWay, Permission, RolloutEnd
 from easeml.contract.task_views import Task
 from easeml.decimals import with_point
 from easeml.errors import InvalidInput
-from easeml.web import followed
+from easeml.web import followed, formatting
 from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.permissions import allowed
@@ -167,7 +167,7 @@ async def steer(context: PageContext) -> Response:
 
 async def _limit(context: PageContext, job: Job, form: FormData) -> None:
     """Give a search the limits of a form; its deadline stays where none is said, 0 removes it."""
-    seconds = _number(form.get("minutes"), "minutes", unit=60)
+    seconds = _limited_seconds(job, form)
     count = _number(form.get("tasks"), "tasks")
     ends = job.limits.get("deadline")
     hours = str(form.get("hours", "")).strip()
@@ -181,6 +181,14 @@ async def _limit(context: PageContext, job: Job, form: FormData) -> None:
         max_seconds=seconds,
         deadline=datetime.fromtimestamp(ends, UTC) if ends else None,
     )
+
+
+def _limited_seconds(job: Job, form: FormData) -> float | None:
+    """Return the seconds of a form; a limit that stands there as it was shown, rounded, stays."""
+    known = job.limits.get("seconds")
+    if known and form.get("minutes") == formatting.minutes(known):
+        return known
+    return _number(form.get("minutes"), "minutes", unit=60)
 
 
 @signed_in
