@@ -249,7 +249,8 @@ def test_seconds_are_kept() -> None:
 @pytest.mark.parametrize(
     ("rows", "answers", "error", "words"),
     [
-        (np.zeros((30, 2)), np.zeros(30), ValueError, "only one class"),
+        (np.zeros((30, 2)), np.zeros(30), ValueError, "only one class is present: bring rows"),
+        (np.zeros((90, 2)), np.arange(90.0), ValueError, "90 different values .* AutoMLRegressor"),
         (np.zeros((30, 2)), np.arange(20), ValueError, "inconsistent"),
         (np.zeros(30), np.arange(30), ValueError, "Reshape your data"),
         (np.zeros((30, 2)), [None, "a", "b"] * 10, ValueError, "in 10 of 30 rows: leave these"),
@@ -266,6 +267,44 @@ def test_seconds_are_kept() -> None:
 def test_what_cannot_be_learned_is_said(rows, answers, error, words: str) -> None:
     with pytest.raises(error, match=words):
         AutoMLClassifier(**FEW).fit(rows, answers)
+
+
+def test_texts_are_no_answers_of_a_regressor() -> None:
+    with pytest.raises(ValueError, match=r"no number: .*'a'.* Use AutoMLClassifier"):
+        AutoMLRegressor(**FEW).fit(np.zeros((30, 2)), ["a", "b"] * 15)
+
+
+def test_numbers_that_are_all_the_same_are_no_answers() -> None:
+    with pytest.raises(ValueError, match="y is 7 in every row: bring rows"):
+        AutoMLRegressor(**FEW).fit(np.arange(60.0).reshape(30, 2), np.full(30, 7))
+
+
+def test_columns_without_names_are_taken_in_order(tmp_path: Path) -> None:
+    rows, answers = load_iris(return_X_y=True)
+    named = pd.DataFrame(rows, columns=["a", "b", "c", "d"])
+    of_frame = AutoMLClassifier(**FEW).fit(named, answers)
+    expected = of_frame.predict(named)
+    of_frame.save(tmp_path / "saved")
+    loaded = AutoMLClassifier.load(tmp_path / "saved")
+    for made in (of_frame, pickle.loads(pickle.dumps(of_frame)), loaded):
+        with pytest.warns(UserWarning, match="does not have valid feature names"):
+            assert (made.predict(rows) == expected).all()
+    of_numbers = AutoMLClassifier(**FEW).fit(named.set_axis(range(4), axis=1), answers)
+    assert of_numbers.predict(rows).shape == (150,)
+    of_array = AutoMLClassifier(**FEW).fit(rows, answers)
+    with pytest.warns(UserWarning, match="has feature names, but"):
+        assert of_array.predict(named).shape == (150,)
+
+
+def test_columns_that_were_cut_into_intervals_are_categories() -> None:
+    rows, answers = load_iris(return_X_y=True, as_frame=True)
+    width = rows.iloc[:, 3]
+    cut = pd.DataFrame(
+        {"cut": pd.cut(width, 3), "month": pd.PeriodIndex(["2026-01"] * 150, freq="M")}
+    )
+    cut.loc[0, "cut"] = np.nan
+    made = AutoMLClassifier(**FEW).fit(cut, answers)
+    assert made.score(cut, answers) > 0.85
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,9 @@ class AutoMLClassifier(ClassifierMixin, AutoML):
     def _name_classes(self, answers: np.ndarray) -> None:
         classes = np.unique(answers)
         if len(classes) < 2:
-            raise ValueError("Classifier can't train when only one class is present.")
+            raise ValueError(
+                "Classifier can't train when only one class is present: bring rows of another class."
+            )
         self.classes_ = classes
 
     def _coded(self, answers: np.ndarray) -> np.ndarray:
@@ -142,15 +144,25 @@ class AutoMLRegressor(RegressorMixin, AutoML):
             raise ValueError("requires y to be passed, but the target y is None.")
         values = column_or_1d(y, warn=True)
         _check_length(values, rows)
-        numbers = values.astype(float)
+        numbers = _numbers(values)
         if not np.isfinite(numbers).all():
             raise ValueError("Input y contains NaN or infinity: leave these rows out.")
+        if len(numbers) and np.ptp(numbers) == 0:
+            raise ValueError(f"y is {numbers[0]:g} in every row: bring rows with other values.")
         return numbers
 
 
 def _names(classes: int) -> list[str]:
     """Return how classes are called in tables: with a letter, so that none is taken for a number."""
     return [f"c{code}" for code in range(classes)]
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    """Return answers as numbers. Raises ``ValueError`` for texts that are none."""
+    try:
+        return values.astype(float)
+    except ValueError as error:
+        raise ValueError(f"y holds what is no number: {error}. Use AutoMLClassifier.") from error
 
 
 def _check_length(answers: np.ndarray, rows: int) -> None:

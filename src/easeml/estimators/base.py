@@ -28,6 +28,7 @@ class AutoML(BaseEstimator):
     """What both estimators do."""
 
     _kind = ""
+    _columns: list[str] | None = None  # of the fit, in order
     n_features_in_: int
     feature_names_in_: np.ndarray
     model_: FoundModel
@@ -100,8 +101,7 @@ class AutoML(BaseEstimator):
 
     def _rows_of(self, X: Any, y: Any, groups: Any, sample_weight: Any, *, reset: bool) -> Rows:
         """Return rows, checked. ``reset``: they say which columns there are; else these are known."""
-        frame = frame_of(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        frame = self._checked(X, reset=reset)
         answers = self._answers(y, len(frame))
         kept_groups = None if groups is None else np.array(groups)
         weights = _weights_of(sample_weight, len(frame))
@@ -198,9 +198,17 @@ class AutoML(BaseEstimator):
 
     def _predicted(self, X: Any) -> pd.DataFrame:
         check_is_fitted(self, "model_")
+        return self.model_.predict(self._checked(X, reset=False))
+
+    def _checked(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        """Return rows as a frame with the columns of the fit: those without names by their order."""
         frame = frame_of(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return self.model_.predict(frame)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if reset:
+            self._columns = list(frame.columns)
+        if self._columns is None:  # of a folder that says nothing of them
+            return frame
+        return frame.set_axis(self._columns, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that the model uses."""
@@ -287,6 +295,7 @@ class AutoML(BaseEstimator):
     def _told(self) -> dict[str, Any]:
         told = {
             "n_features_in_": self.n_features_in_,
+            "_columns": self._columns,
             "members_": self.members_,
             "refitted_": self.refitted_,
             "seconds_": self.seconds_,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from easeml.data import declare_columns, infer_table, read_newer
+from easeml.data import DatasetError, declare_columns, infer_table, read_newer
 from easeml.data.types.text_tables import text_table
 from easeml.schema import Schema
 
@@ -76,7 +76,20 @@ def _with_names(rows: pd.DataFrame) -> pd.DataFrame:
     complex_ = list(named.select_dtypes(np.complexfloating).columns)
     if complex_:
         raise ValueError(f"Complex data not supported; columns: {complex_}.")
-    return named
+    return named.assign(**{name: _as_texts(named[name]) for name in named if _is_span(named[name])})
+
+
+def _is_span(column: pd.Series) -> bool:
+    """Does a column hold intervals, as ``pd.cut`` gives them, or periods?"""
+    import pandas as pd
+
+    of_categories = isinstance(column.dtype, pd.CategoricalDtype)
+    kind = column.dtype.categories.dtype if of_categories else column.dtype
+    return isinstance(kind, pd.IntervalDtype | pd.PeriodDtype)
+
+
+def _as_texts(column: pd.Series) -> pd.Series:
+    return column.astype(object).map(str, na_action="ignore")
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -100,6 +113,19 @@ def free_name(wanted: str, rows: pd.DataFrame) -> str:
     return name
 
 
+def _reports_of(text: Any, target: str, answers: np.ndarray, kind: str) -> list[Any]:
+    """Return what is told of the columns. Raises ``ValueError`` for too many different classes."""
+    try:
+        return infer_table(text, target).columns
+    except DatasetError as error:
+        if kind != "category" or error.where != f"column '{target}'":
+            raise
+        raise ValueError(
+            f"y has {len(np.unique(answers)):,} different values in {len(answers):,} rows, too many "
+            "for classes: use AutoMLRegressor for numbers, or bring more rows of each class."
+        ) from error
+
+
 def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     """Return rows with their types.
 
@@ -115,7 +141,8 @@ def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     arrow = pa.Table.from_pandas(whole, preserve_index=False).replace_schema_metadata(None)
     text = text_table(arrow.to_batches(), arrow.schema, "X")
     types = {target: kind, **dict.fromkeys(numbers, "number")}
-    found = declare_columns(infer_table(text, target).columns, target, set=types, keep=numbers)
+    reports = _reports_of(text, target, answers, kind)
+    found = declare_columns(reports, target, set=types, keep=numbers)
     schema_in = _with_gaps(found.schema_in)
     read = read_newer(text, schema_in, found.schema_out)
     # The copy lays columns of one type together: rows of thousands of single ones are taken slowly.

@@ -124,7 +124,9 @@ def test_a_missing_fact_and_a_wrong_parameter_are_named() -> None:
 
 def test_of_columns_that_there_was_no_time_for_nothing_is_claimed() -> None:
     answer = TOOL.answer(facts(columns=40), {}, go_on=lambda: False)
-    assert answer.advice.startswith("Of the 1 of 40 columns that there was time for, x0 counts most")
+    assert answer.advice.startswith(
+        "Of the 1 of 40 columns that there was time for, x0 counts most"
+    )
     assert answer.advice.endswith("Others may count more.")
     told = "There was no time for 39 columns: x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, ..."
     assert answer.notes[0] == f"{told} Nothing is known of their importance."
