@@ -88,9 +88,10 @@ class Operations(Calls):
     def notifications(self, limit: int = 50) -> Notifications:
         """Return the caller's newest notifications and how many are unread.
 
-        They are of the tenant, and of what others share with the caller to look at or own. At
-        most 100 are counted. Of the models that served an application the newest one is told: a
-        search that finds a better one every few seconds is one piece of news.
+        They are of the tenant, where the caller may look at it, and of what is shared with them
+        to look at or own. At most 100 are counted. Of the models that served an application the
+        newest one is told: a search that finds a better one every few seconds is one piece of
+        news.
         """
         return self._get(Notifications, "/notifications", limit=limit)
 
