@@ -147,7 +147,7 @@ class AutoMLRegressor(RegressorMixin, AutoML):
         numbers = _numbers(values)
         if not np.isfinite(numbers).all():
             raise ValueError("Input y contains NaN or infinity: leave these rows out.")
-        if len(numbers) and np.ptp(numbers) == 0:
+        if np.ptp(numbers) == 0:
             raise ValueError(f"y is {numbers[0]:g} in every row: bring rows with other values.")
         return numbers
 

@@ -28,7 +28,6 @@ class AutoML(BaseEstimator):
     """What both estimators do."""
 
     _kind = ""
-    _columns: list[str] | None = None  # of the fit, in order
     n_features_in_: int
     feature_names_in_: np.ndarray
     model_: FoundModel
@@ -206,9 +205,8 @@ class AutoML(BaseEstimator):
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
             self._columns = list(frame.columns)
-        if self._columns is None:  # of a folder that says nothing of them
-            return frame
-        return frame.set_axis(self._columns, axis=1)
+        known = vars(self).get("_columns", frame.columns)  # old folders say nothing of them
+        return frame.set_axis(known, axis=1)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns that the model uses."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,20 +77,23 @@ def _with_names(rows: pd.DataFrame) -> pd.DataFrame:
     complex_ = list(named.select_dtypes(np.complexfloating).columns)
     if complex_:
         raise ValueError(f"Complex data not supported; columns: {complex_}.")
-    return named.assign(**{name: _as_texts(named[name]) for name in named if _is_span(named[name])})
+    spans = list(filter(partial(_is_span, named), named))
+    return named.assign(**dict(zip(spans, map(partial(_as_texts, named), spans), strict=True)))
 
 
-def _is_span(column: pd.Series) -> bool:
+def _is_span(rows: pd.DataFrame, name: str) -> bool:
     """Does a column hold intervals, as ``pd.cut`` gives them, or periods?"""
     import pandas as pd
 
-    of_categories = isinstance(column.dtype, pd.CategoricalDtype)
-    kind = column.dtype.categories.dtype if of_categories else column.dtype
+    column = rows[name]
+    kind = getattr(column.dtype, "categories", column).dtype
     return isinstance(kind, pd.IntervalDtype | pd.PeriodDtype)
 
 
-def _as_texts(column: pd.Series) -> pd.Series:
-    return column.astype(object).map(str, na_action="ignore")
+def _as_texts(rows: pd.DataFrame, name: str) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(rows[name]).astype(object).map(str, na_action="ignore")
 
 
 def _is_number(column: pd.Series) -> bool:
@@ -118,7 +122,7 @@ def _reports_of(text: Any, target: str, answers: np.ndarray, kind: str) -> list[
     try:
         return infer_table(text, target).columns
     except DatasetError as error:
-        if kind != "category" or error.where != f"column '{target}'":
+        if (kind, error.where) != ("category", f"column '{target}'"):
             raise
         raise ValueError(
             f"y has {len(np.unique(answers)):,} different values in {len(answers):,} rows, too many "

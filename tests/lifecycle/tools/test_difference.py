@@ -145,7 +145,7 @@ def test_rows_without_a_value_are_a_group_like_others() -> None:
 def test_models_that_say_the_same_are_not_to_be_looked_at_row_by_row() -> None:
     answer = tool_named("difference").answer(facts(new=by_size), {})
     assert answer.advice == (
-        "Neither model is clearly better: 0 (0 to 0) of quality on validation rows; "
+        "Neither model is clearly better: +0.0000 (+0.0000 to +0.0000) of quality on validation rows; "
         "0 of 120 predictions change. Take the one that is faster or smaller."
     )
     assert [table.title for table in answer.tables] == ["Columns used"]

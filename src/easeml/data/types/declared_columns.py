@@ -76,6 +76,7 @@ def declare_columns(
 
     proposed_drops = [report.name for report in reports if report.role == "drop"]
     unused = {*proposed_drops, *drop} - {*keep}
+    left_out = {*drop} - {*proposed_drops}
     roles = dict.fromkeys(by_name, "input") | dict.fromkeys(unused, "drop") | {chosen: "target"}
     if weight is not None:
         roles[weight] = WEIGHT
@@ -84,7 +85,7 @@ def declare_columns(
         role = roles[report.name]
         kind = types.get(report.name, _natural_type(report, role))
         told = _with_nature(report, chosen)
-        if report.name in drop and report.role != "drop":
+        if report.name in left_out:
             told = replace(told, evidence=_LEFT_OUT)
         columns.append(replace(told, role=role, type=kind))
     return assemble(columns, chosen)

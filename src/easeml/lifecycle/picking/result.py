@@ -76,6 +76,11 @@ class Picking(Result):
     asked: tuple[Asked, ...]
 
     @property
+    def needed_none(self) -> bool:
+        """Do all models say the same, so that nothing had to be asked?"""
+        return self.certified and not self.labels
+
+    @property
     def advice(self) -> str:
         """Say which model to use, and whether more labels are needed."""
         if self.labels and not any(standing.right for standing in self.models):
@@ -83,7 +88,7 @@ class Picking(Result):
                 f"No model has any of {self.labels} labels right: check that labels and predictions name the classes "
                 "alike and have the same order of rows."
             )
-        if not self.labels and self.certified:
+        if self.needed_none:
             return (
                 f"All models say the same of the {self.examples:,} rows: any serves as well, and no label "
                 "is needed. How accurate they are here is not known."

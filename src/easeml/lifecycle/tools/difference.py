@@ -195,9 +195,8 @@ def _advice(measured: _Measured, changed: int, rows: int) -> str:
 
 
 def _signed(value: float) -> str:
-    """Return a difference with its sign; none that is rounded to nothing has one."""
-    rounded = round(value, 4)
-    return f"{rounded:+.4f}" if rounded else "0"
+    """Return a difference with its sign; what is rounded to nothing is no loss."""
+    return f"{round(value, 4) + 0.0:+.4f}"
 
 
 def _changes(

@@ -68,6 +68,7 @@ def _ask(
 
 def _commonest(answers: pd.Series, said: Unseen) -> tuple[str, int]:
     """Return the class that most rows have, and how many do."""
+    assert said.classes is not None
     known = filter(set(class_names(said.classes)).__contains__, class_names(answers))
     return Counter(known).most_common(1)[0]
 

@@ -104,7 +104,7 @@ def _answer(picking: State, wanted: list[int], notes: tuple[str, ...]) -> ToolAn
 
     stopped = "certified" if picking.certified else "settled"
     found = result_of(picking, "paused" if wanted else stopped)
-    if not found.labels and found.certified:
+    if found.needed_none:
         counted = (Number("labels", "Labels used", 0), Number("rows", "Rows", found.examples))
         return ToolAnswer(found.advice, counted, _ASSUMES, verdict="chosen", notes=notes)
     tables = [_standings(found)]
