@@ -100,8 +100,12 @@ async def first_page(context: PageContext) -> Response:
 
 
 async def _of_tenant(context: PageContext) -> list[Application]:
-    """Return the applications of the visitor's tenant; none to who may not look at them."""
-    if not at_home(context.user).look:
+    """Return the applications of the visitor's tenant; none to who looks only at what is shared.
+
+    Raises ``NotAllowed`` for who may look at nothing.
+    """
+    only_shared = context.user.looks and not at_home(context.user).look
+    if only_shared:
         return []
     return await listed(context.client.applications())
 
