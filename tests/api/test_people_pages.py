@@ -51,7 +51,7 @@ def test_from_the_settings_of_an_application_to_its_questions(
     assert "Use the answers now" not in landed.text
     for here in links(landed.text) | {"/", "/work"}:
         assert visitor.get(here).status_code == 200, here
-    for closed in (page, "/applications", "/tasks", "/people", "/notifications"):
+    for closed in (page, "/applications", "/tasks", "/people"):
         assert visitor.get(closed).status_code in (403, 404), closed
     used = browser(client).get(link)
     assert used.status_code == 409
