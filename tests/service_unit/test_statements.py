@@ -59,7 +59,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: applications.models(s, c, _first(s, c, "applications")),
     ),
     "page of an application": (
-        46,
+        47,
         lambda s, c: application_view.get(s, c, _first(s, c, "applications")),
     ),
     "page of its models": (
@@ -67,7 +67,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: application_view.leaderboard(s, c, _first(s, c, "applications")),
     ),
     "page of what it served": (
-        58,  # with what production showed of it, what is kept of it, roll-outs, and bought labels
+        63,  # with what production showed of it, what is kept of it, roll-outs, bought and drawn labels
         lambda s, c: application_view.history(s, c, _first(s, c, "applications")),
     ),
     "page of a task": (
