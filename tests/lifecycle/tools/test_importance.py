@@ -130,3 +130,22 @@ def test_of_columns_that_there_was_no_time_for_nothing_is_claimed() -> None:
     assert answer.advice.endswith("Others may count more.")
     told = "There was no time for 39 columns: x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, ..."
     assert answer.notes[0] == f"{told} Nothing is known of their importance."
+
+
+def test_of_many_columns_those_that_matter_are_found_by_halves() -> None:
+    told = facts(columns=900)
+    weights = np.zeros(900)
+    weights[[17, 444, 890]] = [3.0, 2.0, 1.5]
+    told["answers"] = pd.Series(told["inputs"].to_numpy() @ weights)
+    told["predict"] = lambda frame: frame.to_numpy() @ weights
+    state = TOOL.open(TOOL.configured({}))
+    answers = []
+    for _ in range(70):  # 30 groups, and 3 times 2 halves of 30, 15, 8, 4 and 2 columns
+        answer, state = TOOL.ask(state, told)
+        answers.append(answer)
+    assert "groups of columns were shuffled" in answers[0].advice
+    found = losses(answers[-1])
+    assert {name for name, loss in found.items() if loss > 0.1} == {"x17", "x444", "x890"}
+    assert answers[-1].advice.startswith("Of 900 columns x17 counts most")
+    assert "of which each costs at most" in answers[-1].notes[0]
+    assert answers[-1].unfinished

@@ -1,7 +1,7 @@
 """Which columns does a model need? By permutation.
 
 L. Breiman, Machine Learning 45, 2001, section 10; for any model: Fisher, Rudin and Dominici, JMLR
-20, 2019.
+20, 2019. Many columns are shuffled in groups first (``column_groups``).
 """
 
 from __future__ import annotations
@@ -15,6 +15,13 @@ from pydantic import Field
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+from easeml.lifecycle.tools.column_groups import (
+    Group,
+    divided,
+    first_groups,
+    next_group,
+    without,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,13 +54,16 @@ class ImportanceConfig:
 class _Measured:
     """What was measured so far: the quality as it is, and what each column lost, round for round.
 
-    ``unrelated``: the quality of the same predictions, given for other rows.
+    ``unrelated``: the quality of the same predictions, given for other rows. ``groups``: of columns
+    that no other step looked at; ``together``: how often one was shuffled.
     """
 
     config: ImportanceConfig
     quality: float | None = None
     unrelated: float = 0.0
     losses: tuple[tuple[float, ...], ...] = ()
+    groups: tuple[Group, ...] = ()
+    together: int = 0
 
     @property
     def steps(self) -> int:
@@ -75,7 +85,10 @@ def _open(config: ImportanceConfig) -> _Measured:
 
 
 def _ask(state: _Measured, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, _Measured]:
-    """Shuffle the next column once. All columns come in turn, so that none is left out for long."""
+    """Shuffle the next column once. All columns come in turn, so that none is left out for long.
+
+    Of many columns groups come first, and the costliest is divided.
+    """
     inputs, answers = _chosen(facts["inputs"], facts["answers"], state.config)
     columns = list(inputs.columns)
     if not columns:
@@ -88,19 +101,37 @@ def _ask(state: _Measured, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, _Meas
             quality=measure(answers, predicted),
             unrelated=measure(_shuffled(answers, state.config), predicted),
             losses=((),) * len(columns),
+            groups=first_groups(len(columns)),
         )
 
-    place = state.steps % len(columns)
-    random = np.random.default_rng([state.config.seed, 1 + state.steps])
-    shuffled = inputs.copy(deep=False)
+    state = replace(state, groups=divided(state.groups))
+    group = next_group(state.groups) or Group((_in_turn(state.losses),))
+    random = np.random.default_rng([state.config.seed, 1 + state.steps + state.together])
     order = random.permutation(len(inputs))
-    shuffled[columns[place]] = inputs[columns[place]].iloc[order].set_axis(inputs.index)
+    shuffled = inputs.copy(deep=False)
+    for name in map(columns.__getitem__, group.places):
+        shuffled[name] = inputs[name].iloc[order].set_axis(inputs.index)
     assert state.quality is not None
     loss = state.quality - measure(answers, facts["predict"](shuffled))
+    after = _with(state, group, loss)
+    return _answer(after, columns, len(inputs)), after
+
+
+def _in_turn(losses: tuple[tuple[float, ...], ...]) -> int:
+    """Return the place of the column that was shuffled least often; of several the first."""
+    return min(range(len(losses)), key=lambda place: len(losses[place]))
+
+
+def _with(state: _Measured, group: Group, loss: float) -> _Measured:
+    """Return what is known after a group, or a single column, was shuffled."""
+    others = without(state.groups, group)
+    if len(group.places) > 1:
+        known = replace(group, loss=loss)
+        return replace(state, groups=(*others, known), together=state.together + 1)
+    place = min(group.places)
     losses = list(state.losses)
     losses[place] = (*losses[place], loss)
-    after = replace(state, losses=tuple(losses))
-    return _answer(after, columns, len(inputs)), after
+    return replace(state, losses=tuple(losses), groups=others)
 
 
 def _shuffled(answers: pd.Series, config: ImportanceConfig) -> pd.Series:
@@ -125,19 +156,21 @@ def _answer(state: _Measured, columns: list[str], rows: int) -> ToolAnswer:
     weights = sorted((_weight(*pair) for pair in measured), key=lambda one: -one.loss)
     assert state.quality is not None
     dominance = ()
+    advice = _of_part(weights, len(columns), state.groups)
     if len(weights) == len(columns):
+        advice = _advice(weights)
         dominance = _dominance(weights, state.quality - state.unrelated)
     return ToolAnswer(
-        advice=_advice(weights, len(columns)),
+        advice=advice,
         numbers=(
             Number("quality", "Quality with all columns as they are", state.quality),
             Number("rows", "Rows", rows),
             Number("rounds", "Times that every column was shuffled", min(map(len, state.losses))),
         ),
         assumes=_ASSUMES,
-        figures=(_figure(weights),),
-        tables=(_table(weights),),
-        notes=(*dominance, *_unmeasured(columns, state.losses)),
+        figures=(_figure(weights),) if weights else (),
+        tables=(_table(weights),) if weights else (),
+        notes=(*dominance, *_unmeasured(columns, state)),
         of_model=dominance,
         unfinished=state.steps < state.config.rounds * len(columns),
     )
@@ -150,14 +183,36 @@ def _weight(column: str, losses: tuple[float, ...]) -> _Weight:
     return _Weight(column, float(np.mean(losses)), error)
 
 
-def _advice(weights: list[_Weight], columns: int) -> str:
-    """Say what is needed most, of those of the ``columns`` that there was time for."""
+def _cost(group: Group) -> float:
+    return group.cost
+
+
+def _of_groups(groups: tuple[Group, ...]) -> str:
+    """Say what is known before any column was shuffled alone."""
+    known = [one.cost for one in groups if one.loss is not None]
+    return (
+        f"{len(known)} of {len(groups)} groups of columns were shuffled; the costliest costs "
+        f"{max(known):.4f} of quality. It is divided next."
+    )
+
+
+def _of_part(weights: list[_Weight], columns: int, groups: tuple[Group, ...]) -> str:
+    """Say what is needed most, where not each of the ``columns`` was shuffled alone."""
+    if not weights:
+        return _of_groups(groups)
     first = weights[0]
-    if len(weights) < columns:
-        return (
-            f"Of the {len(weights)} of {columns} columns that there was time for, {first.column} "
-            f"counts most: shuffled, it costs {first.loss:.4f} of quality. Others may count more."
-        )
+    costs = f"{first.column} counts most: shuffled, it costs {first.loss:.4f} of quality."
+    if groups and next_group(groups) is None and max(map(_cost, groups)) <= first.loss:
+        return f"Of {columns:,} columns {costs}"
+    return (
+        f"Of the {len(weights)} of {columns} columns that there was time for, {costs} "
+        "Others may count more."
+    )
+
+
+def _advice(weights: list[_Weight]) -> str:
+    """Say what is needed most."""
+    first = weights[0]
     if first.loss <= 0:
         return "No column is needed: shuffling any of them costs nothing. The model learned little."
     found = f"It looks at {first.column} most: shuffled, it costs {first.loss:.4f} of quality."
@@ -227,14 +282,19 @@ def _figure(weights: list[_Weight]) -> Figure:
     )
 
 
-def _unmeasured(columns: list[str], losses: tuple[tuple[float, ...], ...]) -> tuple[str, ...]:
-    names = [column for column, found in zip(columns, losses, strict=True) if not found]
+def _unmeasured(columns: list[str], state: _Measured) -> tuple[str, ...]:
+    """Return what is to be said of columns that were not shuffled alone."""
+    names = [column for column, found in zip(columns, state.losses, strict=True) if not found]
     if not names:
         return ()
     listed = ", ".join(names[:_NAMED])
     if len(names) == 1:
         return (f"There was no time for the column {listed}: nothing is known of its importance.",)
     more = ", ..." if len(names) > _NAMED else "."
+    if state.groups and next_group(state.groups) is None:
+        most = max(map(_cost, state.groups))
+        told = f"{len(names):,} columns were shuffled in {len(state.groups)} groups only"
+        return (f"{told}, of which each costs at most {most:.4f}: {listed}{more}",)
     told = f"There was no time for {len(names):,} columns: {listed}{more}"
     return (f"{told} Nothing is known of their importance.",)
 
