@@ -10,6 +10,7 @@ import secrets
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from easeml.errors import Conflict
@@ -50,20 +51,20 @@ def end_leftovers(told: Mapping[str, str]) -> None:
         return
     marks = {f"{name}={value}".encode() for name, value in told.items()}
     for _ in range(_ROUNDS):
-        found = _with(marks)
-        for pid in found:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        found = list(filter(partial(_has, marks), Path("/proc").glob("[0-9]*")))
+        list(map(_kill, found))
         if not found:
             return
 
 
-def _with(marks: set[bytes]) -> list[int]:
-    """Return the processes that live and whose environment has all marks."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # it has ended, or is somebody else's
-            environment = (process / "environ").read_bytes()  # of one that has ended it is empty
-            if marks <= set(environment.split(b"\0")):
-                found.append(int(process.name))
-    return found
+def _has(marks: set[bytes], process: Path) -> bool:
+    """Does a process live whose environment has all marks?"""
+    with suppress(OSError):  # it has ended, or is somebody else's
+        environment = (process / "environ").read_bytes()  # of one that has ended it is empty
+        return marks <= set(environment.split(b"\0"))
+    return False
+
+
+def _kill(process: Path) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(int(process.name), signal.SIGKILL)

@@ -98,7 +98,7 @@ def test_a_model_does_not_differ_from_itself() -> None:
     gain = numbers(answer)["gain"]
     assert (gain.low, gain.value, gain.high) == (0, 0, 0)
     assert answer.verdict == "no clear difference"
-    assert [table.title for table in answer.tables] == ["Columns used"]
+    assert answer.tables[0].rows == ()
 
 
 def test_the_worse_model_is_called_so() -> None:
@@ -148,4 +148,4 @@ def test_models_that_say_the_same_are_not_to_be_looked_at_row_by_row() -> None:
         "Neither model is clearly better: +0.0000 (+0.0000 to +0.0000) of quality on validation rows; "
         "0 of 120 predictions change. Take the one that is faster or smaller."
     )
-    assert [table.title for table in answer.tables] == ["Columns used"]
+    assert answer.tables[0].rows == answer.tables[1].rows == ()

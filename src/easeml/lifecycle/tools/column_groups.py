@@ -8,6 +8,8 @@ permutation: Gregorutti, Michel and Saint-Pierre, Computational Statistics & Dat
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import filterfalse
+from operator import attrgetter
 
 import numpy as np
 
@@ -27,24 +29,40 @@ class Group:
         return self.loss or 0.0
 
 
+cost_of = attrgetter("cost")
+
+
 def first_groups(columns: int) -> tuple[Group, ...]:
     """Return the groups to begin with, about as many as columns in each; none of few columns."""
     if columns <= ALONE:
         return ()
     parts = np.array_split(np.arange(columns), round(math.sqrt(columns)))
-    return tuple(Group(tuple(part.tolist())) for part in parts)
+    return tuple(map(_group_of, parts))
+
+
+def _group_of(places: np.ndarray) -> Group:
+    return Group(tuple(places.tolist()))
 
 
 def next_group(groups: Sequence[Group]) -> Group | None:
     """Return a group that is to be shuffled; None where all are known."""
-    return next((one for one in groups if one.loss is None), None)
+    return next(filter(_is_unknown, groups), None)
+
+
+def _is_unknown(one: Group) -> bool:
+    return one.loss is None
+
+
+def costs_known(groups: Sequence[Group]) -> list[float]:
+    """Return what the groups cost that were shuffled."""
+    return list(map(cost_of, filterfalse(_is_unknown, groups)))
 
 
 def divided(groups: Sequence[Group]) -> tuple[Group, ...]:
     """Return the groups with the costliest in halves, once all are known and while one costs."""
-    if not groups or next_group(groups) is not None:
+    if next_group(groups) is not None:
         return tuple(groups)
-    costliest = max(groups, key=lambda one: one.cost)
+    costliest = max(groups, key=cost_of, default=Group(()))
     if costliest.cost <= 0:
         return tuple(groups)
     middle = len(costliest.places) // 2
@@ -54,4 +72,4 @@ def divided(groups: Sequence[Group]) -> tuple[Group, ...]:
 
 def without(groups: Sequence[Group], one: Group) -> tuple[Group, ...]:
     """Return the other groups."""
-    return tuple(other for other in groups if other.places != one.places)
+    return tuple(filter(one.__ne__, groups))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -83,7 +82,8 @@ def _ask(state: DifferenceConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer
         assumes=_ASSUMES,
         verdict=_verdict(measured),
         tables=(
-            *_changes(answers, inputs, said_before, said_now, changed),
+            _rows_table(answers, said_before, said_now, changed),
+            _groups_table(inputs, changed),
             _columns_table(looked_at, used_before, used_now),
         ),
         notes=_notes(len(inputs.columns), state.columns),
@@ -197,15 +197,6 @@ def _advice(measured: _Measured, changed: int, rows: int) -> str:
 def _signed(value: float) -> str:
     """Return a difference with its sign; what is rounded to nothing is no loss."""
     return f"{round(value, 4) + 0.0:+.4f}"
-
-
-def _changes(
-    answers: pd.Series, inputs: pd.DataFrame, before: Any, now: Any, changed: np.ndarray
-) -> tuple[Table, ...]:
-    """Return the tables of what changes that have a row."""
-    rows = _rows_table(answers, before, now, changed)
-    groups = _groups_table(inputs, changed)
-    return tuple(filter(attrgetter("rows"), (rows, groups)))
 
 
 def _rows_table(answers: pd.Series, before: Any, now: Any, changed: np.ndarray) -> Table:

@@ -17,6 +17,8 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 from easeml.lifecycle.tools.column_groups import (
     Group,
+    cost_of,
+    costs_known,
     divided,
     first_groups,
     next_group,
@@ -183,13 +185,9 @@ def _weight(column: str, losses: tuple[float, ...]) -> _Weight:
     return _Weight(column, float(np.mean(losses)), error)
 
 
-def _cost(group: Group) -> float:
-    return group.cost
-
-
 def _of_groups(groups: tuple[Group, ...]) -> str:
     """Say what is known before any column was shuffled alone."""
-    known = [one.cost for one in groups if one.loss is not None]
+    known = costs_known(groups)
     return (
         f"{len(known)} of {len(groups)} groups of columns were shuffled; the costliest costs "
         f"{max(known):.4f} of quality. It is divided next."
@@ -202,7 +200,7 @@ def _of_part(weights: list[_Weight], columns: int, groups: tuple[Group, ...]) ->
         return _of_groups(groups)
     first = weights[0]
     costs = f"{first.column} counts most: shuffled, it costs {first.loss:.4f} of quality."
-    if groups and next_group(groups) is None and max(map(_cost, groups)) <= first.loss:
+    if groups and next_group(groups) is None and max(map(cost_of, groups)) <= first.loss:
         return f"Of {columns:,} columns {costs}"
     return (
         f"Of the {len(weights)} of {columns} columns that there was time for, {costs} "
@@ -292,7 +290,7 @@ def _unmeasured(columns: list[str], state: _Measured) -> tuple[str, ...]:
         return (f"There was no time for the column {listed}: nothing is known of its importance.",)
     more = ", ..." if len(names) > _NAMED else "."
     if state.groups and next_group(state.groups) is None:
-        most = max(map(_cost, state.groups))
+        most = max(map(cost_of, state.groups))
         told = f"{len(names):,} columns were shuffled in {len(state.groups)} groups only"
         return (f"{told}, of which each costs at most {most:.4f}: {listed}{more}",)
     told = f"There was no time for {len(names):,} columns: {listed}{more}"

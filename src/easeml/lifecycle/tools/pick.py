@@ -16,7 +16,9 @@ from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 
 if TYPE_CHECKING:
     from easeml.lifecycle.picking import Picking, State
+    from easeml.lifecycle.picking.result import Standing
 
+_STANDING = ("Model", "Accuracy", "From", "To", "Labels right")
 _BATCH = "Labels that are asked for at a time; keep it, as those told so far were asked for so."
 _TOLERANCE = "Loss of accuracy that does not matter: 0.01 is one of a hundred rows."
 _ASSUMES = (
@@ -106,7 +108,10 @@ def _answer(picking: State, wanted: list[int], notes: tuple[str, ...]) -> ToolAn
     found = result_of(picking, "paused" if wanted else stopped)
     if found.needed_none:
         counted = (Number("labels", "Labels used", 0), Number("rows", "Rows", found.examples))
-        return ToolAnswer(found.advice, counted, _ASSUMES, verdict="chosen", notes=notes)
+        alike = Table("Models", _STANDING, tuple(map(_unknown, found.models)))
+        return ToolAnswer(
+            found.advice, counted, _ASSUMES, verdict="chosen", tables=(alike,), notes=notes
+        )
     tables = [_standings(found)]
     advice = found.advice
     if wanted:
@@ -135,7 +140,12 @@ def _wanted(rows: list[int]) -> Table:
 def _standings(found: Picking) -> Table:
     order = sorted(found.models, key=lambda one: (one.model != found.model, -one.accuracy))
     rows = map(attrgetter("model", "accuracy", "low", "high", "right"), order)
-    return Table("Models", ("Model", "Accuracy", "From", "To", "Labels right"), tuple(rows))
+    return Table("Models", _STANDING, tuple(rows))
+
+
+def _unknown(one: Standing) -> tuple[str, None, None, None, int]:
+    """Return the row of a model of which no label tells anything."""
+    return one.model, None, None, None, 0
 
 
 def _save(state: Choice) -> bytes:
