@@ -45,11 +45,15 @@ class DifferenceConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Qualities of both models and the share that changed; each with its 95 % interval."""
+    """Qualities of both models and the share that changed; each with its 95 % interval.
+
+    There is no gain where no resample tells the models apart: an interval from 0 to 0 would
+    claim that they are as good on other rows, too.
+    """
 
     old: tuple[float, float, float]
     new: tuple[float, float, float]
-    gain: tuple[float, float, float]
+    gain: tuple[float, float, float] | None
     share: tuple[float, float, float]
 
 
@@ -75,7 +79,7 @@ def _ask(state: DifferenceConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer
         numbers=(
             Number("old", "Quality of the old model on validation rows", *measured.old),
             Number("new", "Quality of the new model on validation rows", *measured.new),
-            Number("gain", "Quality gained on validation rows", *measured.gain),
+            Number("gain", "Quality gained on validation rows", *(measured.gain or (0.0,))),
             Number("changed", "Share of predictions that change", *measured.share),
             Number("rows", "Validation rows", len(inputs)),
         ),
@@ -168,10 +172,14 @@ def _measure(
         triples.append((value, min(value, float(low[place])), max(value, float(high[place]))))
     old, new, gain = triples
     share = float(changed.mean())
-    return _Measured(old, new, gain, (share, *wilson_interval(share, len(changed))))
+    share_told = (share, *wilson_interval(share, len(changed)))
+    tells_apart = gain != (0.0, 0.0, 0.0)
+    return _Measured(old, new, gain if tells_apart else None, share_told)
 
 
 def _verdict(measured: _Measured) -> str:
+    if measured.gain is None:
+        return "no clear difference"
     _, low, high = measured.gain
     if low > 0:
         return "better"
@@ -179,8 +187,12 @@ def _verdict(measured: _Measured) -> str:
 
 
 def _advice(measured: _Measured, changed: int, rows: int) -> str:
-    gain, low, high = measured.gain
     changes = f"{changed:,} of {rows:,} predictions change."
+    if measured.gain is None:
+        most = measured.share[2]
+        return f"These validation rows do not tell the models apart: {changes} On other rows up to \
+{most:.1%} may change. Take the one that is faster or smaller."
+    gain, low, high = measured.gain
     where = "of quality on validation rows"
     interval = f"{_signed(gain)} ({_signed(low)} to {_signed(high)})"
     verdict = _verdict(measured)

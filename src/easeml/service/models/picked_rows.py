@@ -4,7 +4,6 @@ import random
 
 from easeml.contract.reports import Report
 from easeml.errors import Conflict
-from easeml.ids import new_id
 from easeml.service.advice import tools
 from easeml.service.answers import standing
 from easeml.service.production import feedback, labelled_rows
@@ -82,26 +81,13 @@ def keep_truths(
     for item in items:
         row = found.get(ids[item.row])
         if item.id in said and row is not None:
-            told.append(_told(application, row, said[item.id]))
+            told.append(feedback.word_on(row, said[item.id], chosen=True))
     tables.feedback.add_all(told)
 
 
 def as_read(value: object) -> str:
     """Return a cell as people read it: whole numbers without a point."""
     return f"{value:.10g}" if isinstance(value, float) else str(value)
-
-
-def _told(application: Application, row: ProductionRow, value: str) -> records.Feedback:
-    return records.Feedback(
-        id=new_id("told"),
-        tenant_id=application.tenant_id,
-        application_id=application.id,
-        request_id=row.request_id,
-        row=row.row,
-        key="",
-        value={"value": value},
-        chosen=True,
-    )
 
 
 def report_of(tables: Tables, application: Application, task_id: str) -> records.Report | None:

@@ -15,7 +15,7 @@ from easeml.service.models import picked_rows, watched_rows, watched_samples
 from easeml.service.models.told_truths import row_id
 from easeml.service.models.watched_samples import ITSELF
 from easeml.service.production import feedback, labelled_rows
-from easeml.store import Store, Tables, Transaction, grouped, records
+from easeml.store import Store, Tables, Transaction, grouped
 from easeml.store.records import Application, ProductionRow, WorkItem
 from easeml.store.shapes import WorkQuestion
 
@@ -42,7 +42,7 @@ def ask(store: Store, caller: Caller, application_id: str, wish: NewWatchLabels)
         asked, known = by_known[False], by_known[True]
         _check_budget(tx, tables, application, len(asked))
         tables.work_items.add_all(list(map(partial(_item, application), asked)))
-        words = map(partial(_word, application), known, map(truth_of, known))
+        words = map(partial(feedback.word_on, drawn=ITSELF), known, map(truth_of, known))
         tables.feedback.add_all(list(words))
         if asked:
             items = {"items": len(asked)}
@@ -66,7 +66,7 @@ def keep_answers(tables: Tables, application: Application) -> None:
     said = standing.settled(tables, kept)
     told = []
     for item in filter(lambda item: item.id in said, kept):
-        told.append(_word(application, rows[_row_of(item)], said[item.id]))
+        told.append(feedback.word_on(rows[_row_of(item)], said[item.id], drawn=ITSELF))
     tables.feedback.add_all(told)
     served = grouped(rows.values(), attrgetter("model_id"))[application.live_model_id]
     of_served = set(map(_ID, served))
@@ -153,16 +153,3 @@ def _item(application: Application, row: ProductionRow) -> WorkItem:
 
 def _row_of(item: WorkItem) -> str:
     return item.question.of_row
-
-
-def _word(application: Application, row: ProductionRow, value: object) -> records.Feedback:
-    return records.Feedback(
-        id=new_id("told"),
-        tenant_id=application.tenant_id,
-        application_id=application.id,
-        request_id=row.request_id,
-        row=row.row,
-        key="",
-        value={"value": value},
-        drawn=ITSELF,
-    )

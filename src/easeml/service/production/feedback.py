@@ -53,6 +53,26 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
     )
 
 
+def word_on(
+    row: records.ProductionRow, value: object, *, chosen: bool = False, drawn: str = ""
+) -> records.Feedback:
+    """Return, to be kept, what somebody who was asked about a row said to be true of it.
+
+    ``chosen`` and ``drawn`` say how the row was come by, as in the record.
+    """
+    return records.Feedback(
+        id=new_id("told"),
+        tenant_id=row.tenant_id,
+        application_id=row.application_id,
+        request_id=row.request_id,
+        row=row.row,
+        key="",
+        value={"value": value},
+        chosen=chosen,
+        drawn=drawn,
+    )
+
+
 def _number(value: str | float | bool) -> str | float | bool:
     """Return what was said of a number, with a decimal point."""
     return with_point(value.strip(), "value") if isinstance(value, str) else value
