@@ -1,7 +1,11 @@
 """Intervals of numbers hold the stated share of rows, and are not made up where rows are few."""
 
+import json
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from easeml.modules import Predictions, conformal
 
@@ -25,6 +29,69 @@ def test_the_stated_share_of_new_rows_lies_within(rows: int) -> None:
     error = 3 * np.std(held) / np.sqrt(len(held))
     assert conformal.COVERAGE - error <= np.mean(held)
     assert np.mean(held) <= conformal.COVERAGE + 1 / (rows + 1) + error
+
+
+def test_it_is_as_wide_as_errors_are_at_predictions_of_that_size() -> None:
+    rng = np.random.default_rng(3)
+
+    def drawn(rows: int) -> tuple[np.ndarray, np.ndarray]:
+        said = rng.uniform(1, 100, rows)
+        return said, said * (1 + rng.normal(scale=0.2, size=rows))
+
+    said, answers = drawn(2000)
+    band = conformal.describe(answers, numbers(said))
+    assert band is not None
+    new, truths = drawn(20_000)
+    lower, upper = map(np.asarray, conformal.bounds(band, numbers(new)))
+    is_held = (lower <= truths) & (truths <= upper)
+    for cheap, dear in ((1, 20), (20, 40), (40, 60), (60, 80), (80, 100)):
+        of_size = (cheap <= new) & (new < dear)
+        assert 0.83 < np.mean(is_held[of_size]) < 0.97
+    width = upper - lower
+    assert np.mean(width[new > 80]) > 5 * np.mean(width[new < 20])
+
+
+def test_errors_above_and_below_have_ends_of_their_own() -> None:
+    rng = np.random.default_rng(4)
+    said = rng.normal(size=1000)
+    band = conformal.describe(said + rng.exponential(size=1000), numbers(said))
+    assert band is not None
+    lower, upper = conformal.bounds(band, numbers(np.zeros(1)))
+    assert 0 <= lower[0] < 0.2  # no answer lies below its prediction
+    assert upper[0] == pytest.approx(np.log(20), rel=0.3)
+
+
+def test_answers_that_are_never_negative_have_no_negative_end() -> None:
+    rng = np.random.default_rng(5)
+    said = np.exp(rng.normal(size=400))
+    band = conformal.describe(rng.poisson(said).astype(float), numbers(said))
+    assert band is not None
+    lower, _ = conformal.bounds(band, numbers(np.asarray([0.01, 0.5, -0.3])))
+    assert lower == [0.0, 0.0, -0.3]  # an interval holds what is predicted
+    profit = conformal.describe(said - 1, numbers(said))
+    assert profit is not None
+    assert profit["least"] is None
+
+
+@given(st.integers(9, 400), st.integers(0, 2**32 - 1))
+def test_whole_numbers_and_rows_met_exactly_have_intervals_that_hold_their_prediction(
+    rows: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    said = rng.integers(-2, 3, rows).astype(float)
+    answers = said + rng.choice([0, 0, 0, 1, 5], rows)
+    band = conformal.describe(answers, numbers(said))
+    assert band is not None
+    assert json.loads(json.dumps(band)) == band  # a manifest keeps it
+    new = np.linspace(-9, 9, 50)
+    lower, upper = map(np.asarray, conformal.bounds(band, numbers(new)))
+    assert np.all(lower <= new)
+    assert np.all(new <= upper)
+
+
+def test_models_that_an_earlier_easeml_trained_keep_their_intervals() -> None:
+    before = {"coverage": 0.9, "half_width": 2.0, "rows": 30}
+    assert conformal.bounds(before, numbers(np.asarray([1.0, 5.0]))) == ([-1.0, 3.0], [3.0, 7.0])
 
 
 def test_eight_rows_tell_no_interval() -> None:

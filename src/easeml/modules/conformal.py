@@ -1,14 +1,22 @@
 """Intervals of predicted numbers, by split conformal prediction.
 
-Residuals of rows that a model has not seen say how far off it is on other rows. A band as wide as
-a quantile of them holds the answer of a new row with the stated chance, if that row comes from where
+Errors on rows that a model has not seen say how far off it is on other rows. An interval between
+quantiles of them holds the answer of a new row with the stated chance, if that row comes from where
 they come from (J. Lei et al., Distribution-free predictive inference for regression, JASA 113,
-2018, section 2.2). The chance is that of all rows together, not of every kind of row.
+2018, section 2.2).
+
+Most models are further off where they predict more: a dear house is missed by more than a cheap
+one. So the interval grows and shrinks with the spread of errors at predictions of that size (the
+same, section 5.2), and errors above and below have quantiles of their own. The chance is then about
+the stated one among predictions of every size; it is not that of every kind of row.
 """
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .contract import Predictions
 from .weights import Weights, counts_of
@@ -17,11 +25,21 @@ COVERAGE = 0.9  # the share of rows whose answer lies within
 FACT = "interval"
 """Under which name a manifest keeps what ``describe`` returns."""
 
+_ROWS_A_GROUP = 5  # times the root of all rows: more groups would fit the errors' chance
+_MOST_GROUPS = 10
+_LEAST_SPREAD = 0.05  # of the median one: a few rows that are met exactly do not promise others
+_Numbers = NDArray[np.float64]
+
 
 def describe(
     actual: Any, predictions: Predictions, weights: Weights = None
-) -> dict[str, float] | None:
-    """Return ``{coverage, half_width, rows}`` from predictions of rows that the model has not seen.
+) -> dict[str, Any] | None:
+    """Return what ``bounds`` needs, from predictions of rows (rows,) that the model has not seen.
+
+    ``coverage``: the chance; ``rows``: how many told it; ``sizes`` and ``spreads``: how far errors
+    spread at some sizes of predictions, in between on the line; ``below`` and ``above``: how many
+    spreads the answer may lie below and above the prediction; ``least``: 0 where no answer is
+    negative, else None.
 
     With ``weights`` (rows,) the share of rows is that of their weights; a new row counts as one.
     None for categories and tensors, and where the rows are too few for the coverage.
@@ -29,20 +47,77 @@ def describe(
     values = np.asarray(predictions.values)
     if predictions.classes is not None or values.ndim != 1:
         return None
-    residuals = np.abs(np.asarray(actual, dtype=np.float64) - values)
-    known = np.isfinite(residuals)
-    order = np.argsort(residuals[known])
-    residuals = residuals[known][order]
-    reached = np.cumsum(counts_of(weights, len(known))[known][order])
-    place = int(np.searchsorted(reached, (reached[-1:].sum() + 1) * COVERAGE))
-    if place == len(residuals):
+    answers = np.asarray(actual, dtype=np.float64)
+    known = np.isfinite(answers - values)
+    said = values[known].astype(np.float64)
+    errors = answers[known] - said
+    counts = counts_of(weights, len(known))[known]
+    if (counts.sum() + 1) * COVERAGE > counts.sum():
         return None
-    half_width = float(residuals[place])
-    return {"coverage": COVERAGE, "half_width": half_width, "rows": len(residuals)}
+    sizes, spreads = _spreads(said, np.abs(errors), counts)
+    scaled = errors / np.interp(said, sizes, spreads)
+    if len(sizes) == 1:  # one quantile of all rows is told better than two of half of them
+        below = above = _quantile(np.abs(scaled), counts, COVERAGE)
+    else:
+        below = _quantile(-scaled, counts, (1 + COVERAGE) / 2)
+        above = _quantile(scaled, counts, (1 + COVERAGE) / 2)
+    return {
+        "coverage": COVERAGE,
+        "rows": len(errors),
+        "sizes": sizes.tolist(),
+        "spreads": spreads.tolist(),
+        "below": below,
+        "above": above,
+        "least": 0.0 if answers[known].min() >= 0 else None,
+    }
 
 
-def bounds(interval: dict[str, float], predictions: Predictions) -> tuple[list[float], list[float]]:
+def bounds(
+    interval: Mapping[str, Any], predictions: Predictions
+) -> tuple[list[float], list[float]]:
     """Return the lower and the upper end of a row each, from what ``describe`` returned."""
     values = np.asarray(predictions.values, dtype=np.float64)
-    half_width = interval["half_width"]
-    return (values - half_width).tolist(), (values + half_width).tolist()
+    if "half_width" in interval:  # of a model that an earlier easeml trained
+        half_width = interval["half_width"]
+        return (values - half_width).tolist(), (values + half_width).tolist()
+    spreads = np.interp(values, interval["sizes"], interval["spreads"])
+    lower = values - interval["below"] * spreads
+    upper = values + interval["above"] * spreads
+    if interval["least"] is not None:
+        lower = np.maximum(lower, np.minimum(interval["least"], values))
+    return lower.tolist(), upper.tolist()
+
+
+def _spreads(said: _Numbers, errors: _Numbers, counts: _Numbers) -> tuple[_Numbers, _Numbers]:
+    """Return sizes of predictions, ascending, and the spread of errors at each.
+
+    Rows in the order of their predictions are cut into groups of as many rows; a group has the mean
+    of its predictions, and the error that the share ``COVERAGE`` of its rows does not exceed. Too
+    few rows for two groups are one of spread 1.
+    """
+    one = np.zeros(1), np.ones(1)
+    groups = min(_MOST_GROUPS, int(math.sqrt(counts.sum()) / _ROWS_A_GROUP))
+    if groups < 2:
+        return one
+    order = np.argsort(said, kind="stable")
+    reached = np.cumsum(counts[order])
+    places = np.searchsorted(reached, np.arange(1, groups) / groups * reached[-1])
+    cuts = np.unique(said[order][places])
+    group_of = np.searchsorted(cuts, said)
+    sizes = []
+    spreads = []
+    for group in np.unique(group_of):
+        rows = group_of == group
+        sizes.append(np.average(said[rows], weights=counts[rows]))
+        spreads.append(_quantile(errors[rows], counts[rows], COVERAGE))
+    least = _LEAST_SPREAD * float(np.median(spreads))
+    if len(sizes) == 1 or least == 0:
+        return one
+    return np.asarray(sizes), np.maximum(spreads, least)
+
+
+def _quantile(errors: _Numbers, counts: _Numbers, share: float) -> float:
+    """Return what a new row exceeds with the chance 1 - ``share`` at most."""
+    order = np.argsort(errors)
+    reached = np.cumsum(counts[order])
+    return float(errors[order][np.searchsorted(reached, share * (reached[-1] + 1))])

@@ -135,7 +135,7 @@ class AsyncApplications(AsyncCalls):
         elif file is not None:
             content, content_type = file, "application/octet-stream"
         else:
-            content = json.dumps({"rows": [dict(row) for row in rows or ()]}).encode()
+            content = json.dumps({"rows": list(map(dict, rows or ()))}).encode()
             content_type = "application/json"
         return await self._predict_body(application_id, content, content_type, timeout, permitted)
 

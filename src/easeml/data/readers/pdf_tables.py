@@ -285,7 +285,10 @@ def _columns(lines: Sequence[_Line]) -> list[_Piece]:
     """
     counts = [len(line.pieces) for line in lines if len(line.pieces) > 1]
     usual = mode(counts)
-    pieces = [piece for line in lines if len(line.pieces) >= usual for piece in line.pieces]
+    pieces: list[_Piece] = []
+    for line in lines:
+        if len(line.pieces) >= usual:
+            pieces += line.pieces
     columns: list[_Piece] = []
     for piece in sorted(pieces, key=attrgetter("left")):
         if columns and piece.left <= columns[-1].right:

@@ -165,11 +165,8 @@ class BayesError(Result):
         """Return one row a representation, best first."""
         import pandas as pd
 
-        rows = [
-            replace_curve(tried)
-            for tried in sorted(self.tried, key=lambda tried: (bool(tried.dropped), tried.error))
-        ]
-        return pd.DataFrame(rows)
+        by_error = sorted(self.tried, key=lambda tried: (bool(tried.dropped), tried.error))
+        return pd.DataFrame(list(map(replace_curve, by_error)))
 
     def figure(self) -> Figure:
         """Return the errors over training rows, with bounds, goal and forecast."""

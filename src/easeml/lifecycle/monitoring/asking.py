@@ -169,8 +169,8 @@ def _pool(monitor: Monitor, batch: Batch, learned: _Learned | None, rows: Rows |
         looks = np.full(len(right), monitor.batches)
         chances = monitor.reference.forest.predict(rows.features)
         parts.append(Pool(rows.features, chances, looks, right, np.ones(len(right), dtype=bool)))
-    columns = (np.concatenate(column) for column in zip(*map(_columns, parts), strict=True))
-    return Pool(*columns)
+    columns = zip(*map(_columns, parts), strict=True)
+    return Pool(*map(np.concatenate, columns))
 
 
 _columns = attrgetter("features", "chances", "looks", "right", "is_other")

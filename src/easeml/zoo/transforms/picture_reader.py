@@ -32,11 +32,11 @@ class PictureReader:
         cls, cells: Sequence[Any], column: str, kind: str, dim: Sequence[int | str], longest: int
     ) -> "PictureReader":
         """Return a reader of pictures of at most ``longest`` pixels; small ones of one size keep it."""
-        height, width = (
-            min(length, longest) if isinstance(length, int) else longest for length in dim[:2]
-        )
+        lengths = [longest if isinstance(length, str) else length for length in dim[:2]]
+        height, width = np.minimum(lengths, longest).tolist()
         top = _white(cells) if kind == "tensor" else 1.0
-        return cls(column, kind, (height, width), kind == "image" and dim[2] == 1, top)
+        is_grey = kind == "image" and dim[2] == 1
+        return cls(column, kind, (height, width), is_grey, top)
 
     def read(self, cell: Any) -> NDArray[np.float64]:
         """Return a picture with values in [0, 1] and shape (height, width, channels).
