@@ -410,12 +410,19 @@ def test_held_out_rows_are_predicted_as_well_as_it_says() -> None:
     assert made.score(new, truth) > made.quality_ - 0.2
 
 
+BY_SPLITS = {
+    "check_sample_weight_equivalence_on_dense_data": "Probabilities are calibrated by splits, and \
+repetitions of a row fall on both sides, as with scikit-learn's CalibratedClassifierCV."
+}
+
+
 @pytest.mark.parametrize(
-    ("kind", "model"), [(AutoMLClassifier, "logistic"), (AutoMLRegressor, "ridge")]
+    ("kind", "model", "expected"),
+    [(AutoMLClassifier, "logistic", BY_SPLITS), (AutoMLRegressor, "ridge", {})],
 )
-def test_scikit_learns_own_checks_pass(kind: type, model: str) -> None:
+def test_scikit_learns_own_checks_pass(kind: type, model: str, expected: dict[str, str]) -> None:
     estimator = kind(time_limit=5, max_models=1, models=(model,))
-    found = check_estimator(estimator, on_fail=None)
+    found = check_estimator(estimator, on_fail=None, expected_failed_checks=expected)
     failed = [one["check_name"] for one in found if one["status"] == "failed"]
     assert not failed
 

@@ -78,12 +78,14 @@ class Pipeline(_Wire):
 class WeightedPipeline(_Wire):
     """A candidate, and its share of what an ensemble predicts.
 
-    ``leash``: seconds after which its fit ends with what it has; None: it goes on.
+    ``leash``: seconds after which its fit ends with what it has; None: it goes on. ``temperature``:
+    of its probabilities, as its first fit found it; None: they stay as they are.
     """
 
     pipeline: Pipeline
     weight: float
     leash: float | None = None
+    temperature: float | None = None
 
 
 class GpuShare(_Wire):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Trial:
     """A model that was tried. ``quality``: on validation rows, None where it failed.
 
-    ``seconds``: of the processor. ``error``: why it failed.
+    ``seconds``: of the processor. ``error``: why it failed. ``temperature``: of its probabilities.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Trial:
     error: str = ""
     trained: tuple[TrainedPipeline, ...] = field(default=(), repr=False)  # one a split
     predictions: Predictions | None = field(default=None, repr=False)
+    temperature: float = 1.0
 
     @property
     def merit(self) -> float:

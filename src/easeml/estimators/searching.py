@@ -17,6 +17,7 @@ from easeml.data.errors import did_you_mean
 from easeml.estimators.outcome import Trial
 from easeml.estimators.problem import Clock, Found, Problem
 from easeml.modules import Module, Predictions, Registry
+from easeml.modules.calibration import calibrated, floored
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.joined import joined
 from easeml.modules.pipeline import Context, TrainedPipeline, fit
@@ -256,13 +257,16 @@ class Search:
                 ends = began + leash * number / len(problem.splits)
                 trained.append(fit_on(problem, pipeline, train, self._clock, ends))
                 said.append(trained[-1].predict(problem.table.frame.iloc[held]))
-            together = joined(said)
+            temperature, together = calibrated(
+                problem.actual, floored(joined(said)), problem.held_weights
+            )
             quality = problem.quality(together)
         except Exception as error:  # whatever a module raises ends its own trial alone
             spent = self._clock.used() - began
             return Trial(module.name, pipeline, spent, error=str(error))
         spent = self._clock.used() - began
-        return Trial(module.name, pipeline, spent, quality, "", tuple(trained), together)
+        fitted = tuple(one.at_temperature(temperature) for one in trained)
+        return Trial(module.name, pipeline, spent, quality, "", fitted, together, temperature)
 
     def _pipeline(self, module: Module, config: dict[str, Any]) -> dict[str, Any]:
         """Return the pipeline of a model with the transforms that the columns need before it."""
@@ -314,6 +318,9 @@ def finish(problem: Problem, trials: list[Trial], clock: Clock) -> Found:
         raise ValueError(f"No model could be fitted. The first reason: {_first_reason(trials)}")
     members, unseen = _chosen(problem, fitted)
     model, refitted = _last_fits(problem, members, clock)
+    if isinstance(model, TrainedEnsemble):
+        temperature, unseen = calibrated(problem.actual, unseen, problem.held_weights)
+        model = replace(model, temperature=temperature)
     quality = problem.quality(unseen)
     return Found(model, members, unseen, quality, refitted, trials)
 
@@ -389,7 +396,8 @@ def _on_all_rows(problem: Problem, trial: Trial, clock: Clock) -> tuple[TrainedP
     if clock.used() + seconds_of_a_fit(problem, trial) > (1 + _LATE) * problem.limit:
         return trial.trained
     every = np.arange(len(problem.table.frame))
-    return (fit_on(problem, trial.pipeline, every, clock, problem.limit),)
+    whole = fit_on(problem, trial.pipeline, every, clock, problem.limit)
+    return (whole.at_temperature(trial.temperature),)
 
 
 def seconds_of_a_fit(problem: Problem, trial: Trial) -> float:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from easeml.data import VersionTables
     from easeml.modules import Predictions
-    from easeml.modules.ensemble import TrainedEnsemble
+    from easeml.modules.pipeline import TrainedPipeline
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -75,8 +75,8 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     weights which other validation rows chose; ``gain`` is over the model that these others choose.
     """
     from easeml.data import read_version
-    from easeml.modules import conformal, known_rows, score
-    from easeml.modules.ensemble import combined, seal
+    from easeml.modules import calibration, conformal, known_rows, score
+    from easeml.modules.ensemble import TrainedEnsemble, combined, seal
     from easeml.modules.selection import choose
     from easeml.modules.suspicion import suspicions
 
@@ -90,16 +90,19 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     places = np.flatnonzero(choice.weights).tolist()
     weights = choice.weights[places].tolist()
     of_test = _of_test(spec, inputs, version)
-    frames, predictions = by_role(version, rows, choice.unseen)
+    temperature, unseen = calibration.calibrated(actual, choice.unseen, counts)
+    frames, predictions = by_role(version, rows, unseen)
     frames["test"] = version.test
-    predictions["test"] = combined([of_test[place] for place in places], weights)
+    of_members = combined([of_test[place] for place in places], weights)
+    predictions["test"] = calibration.at(of_members, temperature)
     row_ids = {role: frame["_row"] for role, frame in frames.items()}
     write_predictions(outputs / "predictions", row_ids, predictions)
-    write_evaluation(outputs / "evaluation", version, rows, choice.unseen)
+    write_evaluation(outputs / "evaluation", version, rows, unseen)
 
     folder = outputs / "model"
-    trained = _put_together(inputs, folder, places, weights)
-    found, unmeasured = qualities_of(spec, version, rows, choice.unseen, trained.predict)
+    members = _members(inputs, folder, places)
+    trained = TrainedEnsemble(members, tuple(weights), temperature=temperature)
+    found, unmeasured = qualities_of(spec, version, rows, unseen, trained.predict)
     gain = found["quality"] - score(spec.objective, actual, choice.best, counts)
     seal(
         trained,
@@ -107,27 +110,28 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         version.train,
         quality=found["quality"],
         objective=spec.objective,
-        interval=conformal.describe(actual, choice.unseen, counts),
+        interval=conformal.describe(actual, unseen, counts),
     )
     known_rows.write(folder, version.train, target, spec.schema_in)
-    members = []
+    told = []
     for place, weight in zip(places, weights, strict=True):
         one = spec.models[place]
-        members.append({"model_id": one.model_id, "name": one.name, "weight": weight})
+        told.append({"model_id": one.model_id, "name": one.name, "weight": weight})
     value = {
         **found,
         **held_out_of(spec.objective, version, frames, predictions),
         "name": spec.name,
         "seconds": time.perf_counter() - started,
         "latency": latency_of(trained, rows),
-        "members": members,
+        "members": told,
         "gain": gain,
+        "temperature": temperature,
     }
     return TaskResult(
         ok=True,
         value=value,
         outputs=["model", "predictions", "evaluation"],
-        notes=[*trained.notes, *suspicions(actual, choice.unseen), *unmeasured],
+        notes=[*trained.notes, *suspicions(actual, unseen), *unmeasured],
     )
 
 
@@ -171,14 +175,12 @@ def _in_order(ids: Any, said: Predictions, wanted: Any) -> Predictions:
     return said.of_rows(order[np.searchsorted(ids[order], np.asarray(wanted))])
 
 
-def _put_together(
-    inputs: Path, folder: Path, places: Sequence[int], weights: Sequence[float]
-) -> TrainedEnsemble:
+def _members(inputs: Path, folder: Path, places: Sequence[int]) -> tuple[TrainedPipeline, ...]:
     """Copy the members into the folder of the ensemble, and load them from there.
 
     Files of equal content are kept once in the artefact store, so a copy takes no room there.
     """
-    from easeml.modules.ensemble import TrainedEnsemble, member_folder
+    from easeml.modules.ensemble import member_folder
     from easeml.modules.pipeline import load_trained
 
     members = []
@@ -186,7 +188,7 @@ def _put_together(
         mine = member_folder(folder, number)
         shutil.copytree(inputs / f"model-{place}", mine)
         members.append(load_trained(mine))
-    return TrainedEnsemble(tuple(members), tuple(weights))
+    return tuple(members)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

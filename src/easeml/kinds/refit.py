@@ -31,13 +31,14 @@ class RefitSpec(Spec):
 
     Inputs ``version``, the declared folder, and ``predictions`` of the first fit. Outputs ``model``
     (folder) and ``predictions`` (Arrow file, by row id). ``quality``: of the model on the
-    validation rows, measured before.
+    validation rows, measured before. ``temperature``: of an ensemble, found before.
     """
 
     kind: Literal["refit"] = "refit"
     members: list[WeightedPipeline]
     objective: str
     quality: float
+    temperature: float = 1.0
     schema_in: dict[str, Any]
     schema_out: dict[str, Any]
     seed: int = 0

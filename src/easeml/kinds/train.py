@@ -18,7 +18,7 @@ from easeml.contract.states import Lane
 from easeml.contract.tasks import Pipeline, Spec, TaskResult, checkpoint_of
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
-from easeml.kinds.shared.judged import BY_FOLDS, further_folds, held_out_of, judging
+from easeml.kinds.shared.judged import BY_FOLDS, by_role, further_folds, held_out_of, judging
 from easeml.kinds.shared.predictions import ROLES, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
 from easeml.kinds.shared.row_weights import weights_of
@@ -109,7 +109,7 @@ def _train(
     fidelity: float = 1.0,
 ) -> TaskResult:
     """Train on a share of the rows, and write all outputs; see ``train``."""
-    from easeml.modules import conformal, known_rows
+    from easeml.modules import calibration, conformal, known_rows
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
     from easeml.modules.suspicion import suspicions
@@ -136,13 +136,18 @@ def _train(
     if folds:
         said = _said_by_folds(spec, version, context, leash, folds, trained.target)
         frames[BY_FOLDS], predictions[BY_FOLDS] = said
-    seconds = time.perf_counter() - started
-    row_ids = {role: frame["_row"] for role, frame in frames.items()}
-    write_predictions(outputs / "predictions", row_ids, predictions)
-
     target = version.target
+    predictions = {role: calibration.floored(said) for role, said in predictions.items()}
     rows, unseen = judging(frames, predictions)
     weights = weights_of(version, rows["_row"])
+    temperature, unseen = calibration.calibrated(rows[target], unseen, weights)
+    trained = trained.at_temperature(temperature)
+    seconds = time.perf_counter() - started
+    said_of_test = calibration.at(predictions["test"], temperature)
+    frames, predictions = by_role(version, rows, unseen)
+    frames["test"], predictions["test"] = version.test, said_of_test
+    row_ids = {role: frame["_row"] for role, frame in frames.items()}
+    write_predictions(outputs / "predictions", row_ids, predictions)
     with span("measure"):
         found, unmeasured = qualities_of(spec, version, rows, unseen, trained.predict)
     with span("evaluate"):
@@ -169,6 +174,7 @@ def _train(
         "seconds": seconds,
         "latency": latency,
         "fault": fault,
+        "temperature": temperature,
     }
     doubts = [fault] if fault else []
     doubts += suspicions(rows[target], unseen)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import manifest
+from . import calibration, manifest
 from .contract import Predictions
 from .pipeline import TrainedPipeline, libraries_of, load_trained
 
@@ -18,22 +18,26 @@ if TYPE_CHECKING:
     from easeml.data import ColumnTable
 
 _WEIGHTS = "ensemble"  # what a manifest keeps them as; member i lies in folder i
+_TEMPERATURE = "temperature"
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedEnsemble:
     """Trained pipelines of one input and output, and the share of each in what is predicted.
 
-    ``weights`` add up to 1. ``manifest``: as of ``TrainedPipeline``.
+    ``weights`` add up to 1. ``manifest``: as of ``TrainedPipeline``. ``temperature``: of the mean
+    of their probabilities, see ``calibration``.
     """
 
     members: tuple[TrainedPipeline, ...]
     weights: tuple[float, ...]
     manifest: dict[str, Any] = field(default_factory=dict)
+    temperature: float = 1.0
 
     def predict(self, frame: "pd.DataFrame | ColumnTable") -> Predictions:
         """Predict rows as ``TrainedPipeline.predict`` does; raises alike."""
-        return combined([member.predict(frame) for member in self.members], self.weights)
+        said = [member.predict(frame) for member in self.members]
+        return calibration.at(combined(said, self.weights), self.temperature)
 
     def check_parity(self) -> None:
         """Predict the manifest's sample again; raises ``Damaged`` where that differs."""
@@ -117,7 +121,7 @@ def seal(trained: TrainedEnsemble, folder: Path, sample: "pd.DataFrame", **facts
         notes=list(trained.notes),
         parity=manifest.parity(kept, first.schema_in, trained.predict),
         libraries=libraries,
-        facts={**facts, _WEIGHTS: list(trained.weights)},
+        facts={**facts, _WEIGHTS: list(trained.weights), _TEMPERATURE: trained.temperature},
     )
     manifest.write(folder, document)
 
@@ -137,4 +141,5 @@ def load_model(folder: Path) -> TrainedPipeline | TrainedEnsemble:
         return load_trained(folder)
     weights = tuple(document[_WEIGHTS])
     members = [load_trained(member_folder(folder, number)) for number in range(len(weights))]
-    return TrainedEnsemble(tuple(members), weights, document)
+    temperature = document.get(_TEMPERATURE, 1.0)  # not of an earlier easeml
+    return TrainedEnsemble(tuple(members), weights, document, temperature)

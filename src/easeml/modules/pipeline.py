@@ -93,6 +93,14 @@ class TrainedPipeline:
         ends = np.cumsum(list(map(len, frames)))
         return list(map(found.of_rows, np.split(np.arange(len(together)), ends[:-1])))
 
+    def at_temperature(self, temperature: float | None) -> "TrainedPipeline":
+        """Return the pipeline with calibrated probabilities, see ``calibration``; one of numbers as
+        it is.
+        """
+        if self.target.classes is None:
+            return self
+        return replace(self, target=replace(self.target, temperature=temperature))
+
     def check_parity(self) -> None:
         """Predict the manifest's sample again.
 

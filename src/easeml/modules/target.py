@@ -12,6 +12,7 @@ from easeml.objective_names import in_words
 
 from .contract import Context, Predictions
 from .decision import class_weights
+from .temperature import LEAST, softened
 from .weights import Weights
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Target:
 
     ``classes``: all labels of the schema, None for numbers; ``seen``: those in training. ``shape``:
     of a tensor in a row; empty for a number. ``class_weights``: as of ``Predictions``.
+    ``temperature``: of the model's probabilities (``calibration``); None before it is known.
     """
 
     column: str
@@ -36,6 +38,7 @@ class Target:
     numbers: NDArray[Any] | None = None  # of the training rows: codes into ``classes``, or values
     shape: tuple[int, ...] = ()
     class_weights: NDArray[np.float64] | None = None
+    temperature: float | None = None
 
     @classmethod
     def learn(cls, frame: "pd.DataFrame", schema_out: Mapping[str, Any]) -> "Target":
@@ -129,6 +132,8 @@ class Target:
         """Return predictions in the user's terms; a class not seen in training has probability 0."""
         if self.classes is None or self.seen is None:
             return Predictions(predicted.reshape(len(predicted), *self.shape), None, None)
+        if self.temperature is not None:
+            predicted = softened(np.maximum(predicted, LEAST), self.temperature)
         if len(self.seen) == len(self.classes):
             probabilities = predicted
         else:
@@ -149,6 +154,8 @@ class Target:
         told = {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
         if self.class_weights is not None:
             told["class_weights"] = self.class_weights.tolist()
+        if self.temperature is not None:
+            told["temperature"] = self.temperature
         return told
 
     @classmethod
@@ -162,6 +169,7 @@ class Target:
             np.asarray(document["classes"], dtype=object),
             np.asarray(document["seen"], dtype=np.intp),
             class_weights=None if weights is None else np.asarray(weights),
+            temperature=document.get("temperature"),
         )
 
 

@@ -11,6 +11,7 @@ from easeml.export.graphs.models import scored
 from easeml.export.graphs.tables import transformed
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.pipeline import TrainedPipeline
+from easeml.modules.temperature import LEAST
 
 PREDICTION, PROBABILITIES = "prediction", "probabilities"
 
@@ -31,6 +32,8 @@ def convert(trained: TrainedPipeline | TrainedEnsemble) -> ModelProto:
     for member, weight in zip(members, weights, strict=True):
         part = graph.add("Mul", _scores(graph, member), graph.constant(np.float64(weight)))
         total = graph.add("Add", total, part) if total else part
+    if isinstance(trained, TrainedEnsemble) and target.classes is not None:
+        total = _softened(graph, total, trained.temperature)
     if target.classes is None:
         flat = graph.add("Reshape", total, graph.constant(np.array([-1])))
         graph.named(flat, PREDICTION)
@@ -65,12 +68,22 @@ def _scores(graph: Graph, trained: TrainedPipeline) -> str:
         features = transformed(graph, choice["module"], fitted, features)
     scores = scored(graph, trained.description["model"]["module"], trained.model, features)
     target = trained.target
+    if target.temperature is not None:
+        least = graph.add("Max", scores, graph.constant(np.float64(LEAST)))
+        scores = _softened(graph, least, target.temperature)
     if target.classes is None or target.seen is None or len(target.seen) == len(target.classes):
         return scores
     # A class without a training row has probability 0.
     places = np.zeros((len(target.seen), len(target.classes)))
     places[np.arange(len(target.seen)), target.seen] = 1.0
     return graph.add("MatMul", scores, graph.constant(places))
+
+
+def _softened(graph: Graph, probabilities: str, temperature: float) -> str:
+    """Add probabilities at a temperature."""
+    raised = graph.add("Pow", probabilities, graph.constant(np.float64(1 / temperature)))
+    sums = graph.add("ReduceSum", raised, graph.constant(np.array([1])), keepdims=1)
+    return graph.add("Div", raised, sums)
 
 
 def _output(name: str, letters: Any, shape: list[Any]) -> Any:

@@ -25,6 +25,7 @@ class FitSpec(Protocol):
     objective: str
     schema_in: dict[str, Any]
     schema_out: dict[str, Any]
+    temperature: float  # of an ensemble
     seed: int
 
 
@@ -55,7 +56,8 @@ def fit_members(
             weights=weights,
         )
         pipeline = member.pipeline.model_dump()
-        fitted.append(fit(pipeline, rows, spec.schema_in, spec.schema_out, context))
+        trained = fit(pipeline, rows, spec.schema_in, spec.schema_out, context)
+        fitted.append(trained.at_temperature(member.temperature))
     return fitted
 
 
@@ -65,7 +67,8 @@ def together(spec: FitSpec, fitted: Sequence[TrainedPipeline]) -> TrainedPipelin
 
     if len(fitted) == 1:
         return fitted[0]
-    return TrainedEnsemble(tuple(fitted), tuple(member.weight for member in spec.members))
+    weights = tuple(member.weight for member in spec.members)
+    return TrainedEnsemble(tuple(fitted), weights, temperature=spec.temperature)
 
 
 def save_members(trained: TrainedPipeline | TrainedEnsemble, folder: Path, **facts: Any) -> None:

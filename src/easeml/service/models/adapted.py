@@ -60,6 +60,7 @@ def request(
         way=way,
         name=f"adapted-{way}-{number}",
         members=members,
+        temperature=refitting.temperature_of(tables, base),
         base_id=base.id,
         source=source,
         whole=bool(base.refitted),

@@ -19,7 +19,8 @@ class Measured(Shape):
     """What was measured, as far as the release of the task measured it.
 
     ``low``, ``high``: 95 % interval of the quality; ``latency``: seconds to predict one row.
-    ``members``: of an ensemble; ``gain``: its quality over that of a single model's choice.
+    ``members``: of an ensemble; ``gain``: its quality over that of a single model's choice;
+    ``temperature``: of its probabilities, None where a model keeps them as they are.
     """
 
     low: float | None = None
@@ -28,3 +29,4 @@ class Measured(Shape):
     measures: Json = field(default_factory=dict)
     members: list[Member] = field(default_factory=list)
     gain: float = 0.0
+    temperature: float | None = None

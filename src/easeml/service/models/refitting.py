@@ -58,6 +58,7 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
         members=members(tables, registry, model),
         objective=application.objective,
         quality=model.quality,
+        temperature=temperature_of(tables, model),
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         seed=version.operation.seed,
@@ -111,10 +112,15 @@ def members(tables: Tables, registry: Registry, model: TrainedModel) -> list[Wei
     if model.candidate_id:
         return [_member(tables, registry, model, 1.0)]
     found = []
-    for member in Measured.from_json(tables.tasks.get(model.task_id).result).members:
+    for member in _measured(tables, model).members:
         single = tables.models.get(member.model_id)
         found.append(_member(tables, registry, single, member.weight))
     return found
+
+
+def temperature_of(tables: Tables, model: TrainedModel) -> float:
+    """Return the temperature of an ensemble's probabilities; 1 of one that has none."""
+    return _measured(tables, model).temperature or 1.0
 
 
 def _member(
@@ -124,4 +130,10 @@ def _member(
     cost = tables.tasks.get(model.task_id).cost or candidate.predicted_cost
     leash = max(_SHORTEST_LEASH, _LEASH * cost)
     pipeline = knowledge_base.pipeline_of(registry, candidate)
-    return WeightedPipeline(pipeline=pipeline, weight=weight, leash=leash)
+    temperature = _measured(tables, model).temperature
+    return WeightedPipeline(pipeline=pipeline, weight=weight, leash=leash, temperature=temperature)
+
+
+def _measured(tables: Tables, model: TrainedModel) -> Measured:
+    """Return what the task that made a model measured."""
+    return Measured.from_json(tables.tasks.get(model.task_id).result)
