@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from easeml.cli.predicted_table import of_rows, of_samples, write_as
 from easeml.contract.applications import Prediction
+from easeml.data import style_notes
 from easeml.decimals import CsvStyle
 from easeml.errors import Conflict
 
@@ -75,10 +78,11 @@ def test_predictions_are_written_as_the_numbers_of_the_file_are(
 
 def test_a_fetched_file_is_written_as_the_one_that_was_sent(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": ["3,5", "-4"], "prediction": [0.25, None], "lower": [-7.5, 2.0]})
-    frame.to_parquet(tmp_path / "rows.parquet")
     style = CsvStyle.of("x;y\n3,5;a\n4,5;b\n")
     assert style == CsvStyle(delimiter=";", decimal=",")
-    write_as(tmp_path / "rows.parquet", tmp_path / "out.csv", style=style)
+    rows = pa.Table.from_pandas(frame).replace_schema_metadata(style_notes(style))
+    parquet.write_table(rows, tmp_path / "rows.parquet")
+    write_as(tmp_path / "rows.parquet", tmp_path / "out.csv")
     read = pd.read_csv(tmp_path / "out.csv", sep=";", decimal=",")
     assert read["lower"].tolist() == [-7.5, 2.0]
     assert read["prediction"].isna().tolist() == [False, True]

@@ -16,6 +16,7 @@ from pyarrow import parquet
 
 from easeml.data import DatasetError, RowParts, declare, infer_table, read_table
 from easeml.data.readers import delimited, json_rows
+from easeml.data.readers import encoding as encoding_module
 from easeml.data.readers.read import open_table
 from easeml.data.rows.parsing import read_rows
 
@@ -104,6 +105,24 @@ def test_json_lines_and_lists(rows: list[Any], line_end: str, is_list: bool, siz
         patch.setattr(json_rows, "_ROWS", 2)
         whole = outcome(lambda: read_table(path, "t.jsonl"))
         assert outcome(lambda: in_parts(path, "t.jsonl", size)) == whole
+
+
+@pytest.mark.parametrize(
+    "end", ["Total;;;9", "Summe;9", "as told by the office", "Total;9\n\nas told", "", "1.6.;K9"]
+)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_totals_that_end_early_are_left_out_of_parts_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, encoding: str
+) -> None:
+    monkeypatch.setattr(encoding_module, "_TAIL", 60)
+    row = "1.6.2024;K9;1,5;0;gut\n"
+    text = f"Tag;Kunde;Menge;Rabatt;Note\n{row * 40}{end}\n"
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode(encoding))
+    assert outcome(lambda: in_parts(path, "t.csv", 7)) == outcome(lambda: read_table(path))
+    if "K9" not in end:
+        note = (read_table(path).schema.metadata or {}).get(b"note", b"").decode()
+        assert open_table(path).note == note
 
 
 def test_parquet_with_nested_columns_and_many_row_groups(tmp_path: Path) -> None:
@@ -261,3 +280,18 @@ class _File:
 
     def __exit__(self, *_: object) -> None:
         self._folder.cleanup()
+
+
+def test_a_dot_means_the_same_in_all_parts(tmp_path: Path) -> None:
+    """The decimals of the first rows tell; those of a later part are no others."""
+    rows = [f"{place},5;1.{place + 100};{'ab'[place % 2]}" for place in range(40)]
+    trained = tmp_path / "trained.csv"
+    trained.write_text("\n".join(["x;z;y", *rows]))
+    table = read_table(trained)
+    version = declare(table, infer_table(table, "y").columns, target="y")
+    schemas = (version.schema_in, version.schema_out)
+    path = tmp_path / "t.csv"
+    path.write_text("x;z\n" + "1,5;7\n" * 4 + "2;1.234\n" * 4)
+    whole = read_rows(read_table(path), *schemas).frame["z"].tolist()
+    parts = [typed["z"].tolist() for _, typed in RowParts(path, "t.csv", *schemas).parts(4)]
+    assert [*parts[0], *parts[1]] == whole == [7.0] * 4 + [1234.0] * 4

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from easeml.contract.task_progress import progress_line, share_done
-from easeml.data import DatasetError
+from easeml.data import DatasetError, TableFormat, as_stream
 from easeml.kinds import predict_file
 from easeml.schema import Schema
 
@@ -19,8 +19,10 @@ SCHEMA_IN = Schema.from_json({"nodes": {"x": {**NUMBER, "column": "x", "optional
 class _Model:
     """Says of a row what its number is; its target is a number, or a category."""
 
+    schema = SCHEMA_IN
+
     def __init__(self, target: dict[str, Any]):
-        self.schema_in = SCHEMA_IN
+        self.schema_in = self.schema
         self.schema_out = Schema.from_json(target)
         self.is_category = "classes" in target
 
@@ -83,6 +85,17 @@ def test_a_column_has_its_type_though_the_first_part_says_nothing(
     monkeypatch.setattr("easeml.kinds.shared.predicted_rows._GROUP", 1)
     table = predicted(tmp_path, monkeypatch, "x\n1\n2\n3\n", OF_CATEGORIES)
     assert table["prediction"].to_pylist() == [None, None, "many"]
+
+
+def test_rows_are_handed_out_as_the_file_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = {**NUMBER, "column": "x", "optional": True, "format": "1234,5"}
+    monkeypatch.setattr(_Model, "schema", Schema.from_json({"nodes": {"x": node}}))
+    text = "x;kind;note\n" + "1,5;a;b\n" * 3 + "Total;4,5\n"
+    predicted(tmp_path, monkeypatch, text, OF_NUMBERS)
+    written = b"".join(as_stream(tmp_path / "predictions", TableFormat.CSV)).decode()
+    assert written.replace('"', "") == "x;kind;note;prediction\n" + "1,5;a;b;1,5\n" * 3
 
 
 @pytest.mark.parametrize("printed", ["", f"{'9' * 5000} of 3 rows", "of rows", "3 of x rows"])

@@ -11,16 +11,13 @@ from typing import TypedDict
 from easeml.cli.output import print_done, say_aside
 from easeml.cli.predicted_table import write_as, written_to
 from easeml.cli.progress import progress
-from easeml.cli.sent_rows import style_of
 from easeml.client import Client
 from easeml.contract.task_progress import share_done
 from easeml.contract.task_views import Task
-from easeml.decimals import CsvStyle
 from easeml.errors import EasemlError, InvalidInput
 
 LONG = 16 << 20  # bytes of a file from which a task predicts it
 _HEAD = 1 << 12
-_USUAL = CsvStyle()
 
 
 class Permitted(TypedDict):
@@ -76,8 +73,7 @@ def predict(
         task = send(client, application_id, file, permitted)
         say_aside(f"{task.id} predicts {file.name}.")
         try:
-            style = style_of(file)
-            rows = fetch(client, task.id, out, keep_formulas=keep_formulas, style=style)
+            rows = fetch(client, task.id, out, keep_formulas=keep_formulas)
         except KeyboardInterrupt:
             with suppress(EasemlError):
                 client.cancel_task(task.id)
@@ -92,12 +88,11 @@ def fetch(
     *,
     keep_formulas: bool,
     timeout: float | None = None,
-    style: CsvStyle = _USUAL,
 ) -> int:
     """Wait for a task that predicts a file, and write what it brought; return the number of rows.
 
     What was unusual is told on standard error. ``out`` None: CSV to standard output. Raises
-    ``Conflict`` saying why the task failed. ``style``: of the CSV.
+    ``Conflict`` saying why the task failed.
     """
     with progress("Predicting") as move:
         done = client.wait_task(
@@ -107,7 +102,7 @@ def fetch(
     with tempfile.TemporaryDirectory(prefix="easeml-") as folder:
         path = Path(folder) / "rows.parquet"
         client.save_predictions(task_id, path)
-        return write_as(path, out, keep_formulas=keep_formulas, style=style)
+        return write_as(path, out, keep_formulas=keep_formulas)
 
 
 def _look(client: Client, task: Task, move: Callable[[float], None]) -> None:

@@ -110,18 +110,16 @@ def write_as(
     path: Path | None,
     *,
     keep_formulas: bool = False,
-    style: CsvStyle = _USUAL,
 ) -> int:
     """Write a Parquet file as the end of a name tells; return how many rows it has.
 
     ``path`` None: CSV to standard output. A part is held at a time, and the file is there when it
-    is whole. ``keep_formulas``, ``style``: see ``PredictedTable``. Raises ``InvalidInput`` where it cannot be
-    written.
+    is whole. ``keep_formulas``: see ``PredictedTable``. Raises ``InvalidInput`` where it cannot be written.
     """
     from easeml.data import TableFormat, as_stream, rows_of
 
     form = TableFormat.of(path)
-    parts = as_stream(source, form, keep_formulas=keep_formulas, style=style)
+    parts = as_stream(source, form, keep_formulas=keep_formulas)
     if path is None:
         sys.stdout.buffer.writelines(parts)
         sys.stdout.flush()

@@ -13,13 +13,12 @@ from typing import Any
 from easeml.cli import nameless
 from easeml.cli.named_files import reading
 from easeml.data import DatasetError, bare_text, is_header
-from easeml.decimals import CsvStyle, most_frequent_delimiter
+from easeml.decimals import most_frequent_delimiter
 from easeml.errors import InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
 _TEXT = {".csv", ".tsv", ".txt", ".tab", ""}
 _JUDGED = 200  # rows by which it is told whether the first holds names
-_HEAD = 1 << 18  # bytes by which the style of a file is told
 
 
 @dataclass(frozen=True)
@@ -43,16 +42,6 @@ class SentRows:
         """Return the table whose columns have no names: what stood for them is a row."""
         names = nameless.numbered(self.header)
         return replace(self, header=names, cells=[self.header, *self.cells])
-
-
-def style_of(file: Path) -> CsvStyle:
-    """Return how a text table is written; the usual style for any other file."""
-    if file.suffix.lower() not in _TEXT:
-        return CsvStyle()
-    with reading(file), file.open("rb") as content:
-        head = content.read(_HEAD)
-    bare, _ = _bare(head, str(file))
-    return CsvStyle.of(_decoded(bare))
 
 
 def rows_of_table(file: Path) -> SentRows:

@@ -69,7 +69,7 @@ from easeml.data.versions.folders import (
     write_version,
 )
 from easeml.data.versions.learned import learn_from
-from easeml.data.versions.parquet_streams import TableFormat, as_stream, rows_of
+from easeml.data.versions.parquet_streams import TableFormat, as_stream, rows_of, style_notes
 from easeml.data.versions.parts import write_arrow
 from easeml.data.versions.pushed import pushed
 from easeml.data.versions.renewed import (
@@ -179,6 +179,7 @@ __all__ = [
     "rows_of",
     "rows_off",
     "scattered",
+    "style_notes",
     "switched",
     "to_json",
     "train_rows",

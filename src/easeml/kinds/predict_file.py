@@ -56,7 +56,7 @@ def predict_file(spec: PredictFileSpec, inputs: Path, outputs: Path) -> TaskResu
         fill_empty=spec.fill_empty,
     )
     done = 0
-    with predicted_rows(outputs / "predictions", model.schema_out) as out:
+    with predicted_rows(outputs / "predictions", model.schema_out, rows.style) as out:
         for part, typed in rows.parts(ROWS_AT_ONCE):
             out.write(part, model.predict_columns(typed))
             before, done = done, done + part.num_rows

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from easeml.data.inference import name_words as names
 from easeml.data.inference.column_values import Values, report_on, text_array
 from easeml.data.inference.number_columns import number_report
+from easeml.data.inference.odd_cells import with_odd, without_odd_times
 from easeml.data.inference.text_columns import MOST_CLASSES, text_report
 from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
@@ -47,6 +48,8 @@ def look(name: str, array: pa.Array, told: str = "", *, decimal: str = ".") -> C
     report = None if told == "number" else _timestamp(strict)
     if report is None:
         report = number_report(strict, array, told, decimal)
+    if report is None:
+        report = _nearly_timestamps(strict, array)
     if report is None:
         return _finished(text_report(loose), loose)
     return _finished(report, strict)
@@ -98,6 +101,15 @@ def _timestamp(values: Values) -> ColumnReport | None:
         said += f" Day and month cannot be told apart; read {v.form_in_words(form)}."
         confidence = 0.7
     return replace(report_on(values, "timestamp", confidence, said), format=form)
+
+
+def _nearly_timestamps(values: Values, array: pa.Array) -> ColumnReport | None:
+    """The report of dates or times among which a few cells are none."""
+    found = without_odd_times(values)
+    if found is None:
+        return None
+    report = _timestamp(found)
+    return report and with_odd(report, values, found, array)
 
 
 def _dated(values: Values) -> bool:

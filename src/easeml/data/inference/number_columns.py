@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from easeml.data.inference import name_words as names
 from easeml.data.inference.column_values import Values, report_on, text_array
 from easeml.data.inference.missing_codes import suspect_numbers
+from easeml.data.inference.odd_cells import with_odd, without_odd_numbers
 from easeml.data.inference.text_columns import text_report
 from easeml.data.types import values as v
 from easeml.data.types.column_report import ColumnReport, sort_labels
@@ -23,6 +24,7 @@ _FEWEST_TIMES = 10  # of day, that are measured; fewer are those of a timetable
 _FEWEST_ROWS = 10  # below which steps from row to row tell nothing
 _SURELY_COUNTED = 300  # rows, one after the other: no years
 _TOO_LONG = 1e15  # from which on whole numbers cannot be told apart, let alone be quantities
+_DENSE = 1.2  # of the numbers between the least and the largest there is one in so many
 _WITH_DOTS = "1.234,5"
 _LEADING_ZERO = re.compile(r"0\d+")
 
@@ -59,18 +61,47 @@ def number_report(values: Values, array: pa.Array, told: str, decimal: str) -> C
         return None
     numbers = _read_numbers(values, decimal)
     if numbers is None:
-        return None
+        return _nearly_numbers(values, array, decimal)
 
     report = _quantity(values, numbers)
     if told == "number":
         report = replace(report, confidence=1.0)
     if not numbers.are_plain:
-        return report
+        return _with_rare_marks(report, values, array)
     if not told and _are_codes(values, numbers.unique):
         return _codes(values)
     if _are_long_identifiers(values, numbers.unique):
         return _long_identifier(report, values)
     return _counted(report, values, array, numbers.unique)
+
+
+def _nearly_numbers(values: Values, array: pa.Array, decimal: str) -> ColumnReport | None:
+    """The report of numbers among which a few cells are none; None where they may be labels."""
+    usual = without_odd_numbers(values)
+    numbers = usual and _read_numbers(usual, decimal)
+    if usual is None or numbers is None or _may_be_names(usual, numbers):
+        return None
+    report = _quantity(values, _numbers_in(values, numbers.form))
+    return with_odd(report, values, usual, array)
+
+
+def _may_be_names(values: Values, numbers: _Numbers) -> bool:
+    """Whether numbers may be labels, or name or count something: then an odd one is one of them."""
+    if names.names_identifier(values.name):
+        return True
+    if not numbers.are_plain:
+        return False
+    is_of_names = names.has_word(values.name, names.CODES | names.CODED | names.COUNTERS)
+    count = len(numbers.unique)
+    is_counted = count == values.present and numbers.unique[-1] - numbers.unique[0] < _DENSE * count
+    are_named = is_of_names or names.names_entity(values.name)
+    return are_named or is_counted or _are_few(count, values.present)
+
+
+def _with_rare_marks(report: ColumnReport, values: Values, array: pa.Array) -> ColumnReport:
+    """The report; where only a few numbers have the unit or currency of their form, they are told."""
+    usual = without_odd_numbers(values)
+    return report if usual is None else with_odd(report, values, usual, array)
 
 
 def _has_leading_zeros(texts: list[str]) -> bool:
@@ -84,8 +115,6 @@ def _read_numbers(values: Values, decimal: str) -> _Numbers | None:
     ``decimal``: what stands before decimals in the table. Where it is a comma, dots that could be
     of thousands are.
     """
-    import numpy as np
-
     array = text_array(values.texts)
     form = _WITH_DOTS if decimal == "," and are_dots_of_thousands(array) else ""
     made = v.to_numbers(plain_numbers(array, form))
@@ -95,8 +124,14 @@ def _read_numbers(values: Values, decimal: str) -> _Numbers | None:
         if found is None or is_timetable:
             return None
         form = found
-        made = v.to_numbers(plain_numbers(array, form))
+    return _numbers_in(values, form)
 
+
+def _numbers_in(values: Values, form: str) -> _Numbers:
+    """The numbers of a column that are written in a form; other texts are left out."""
+    import numpy as np
+
+    made = v.to_numbers(plain_numbers(text_array(values.texts), form))
     good = ~made.missing & ~made.bad
     unique, place = np.unique(made.values[good], return_inverse=True)
     rows = np.bincount(place, weights=values.number_of[good])

@@ -231,7 +231,7 @@ def _checked(
     """What a sample suggests, if it holds for all rows; else what all rows suggest to ``judge``."""
     # What matters for these is which values there are.
     needs_all = report.role == "drop" or report.type in ("category", "text")
-    if needs_all:
+    if needs_all or report.missing_codes:
         return judge(report.name, array)
 
     plain = v.plain(array, report.type, report.format)

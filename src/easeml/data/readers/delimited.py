@@ -63,17 +63,33 @@ def open_csv(source: Source) -> SlicedTable:
     head = _head_of(source, encoding)
     layout = layout_of(head, source)
     block = min(_SLICED, _RESERVED // len(layout.names))
+    end = _ShortEnd(layout)
+    opened = partial(_opened, source, encoding, layout, end)
     try:
-        rows, last = _counted(_opened(source, encoding, layout, block))
+        rows, last = _counted(opened(block))
     except _Unreadable:  # perhaps a row is longer than a block
         block = _LONGEST
-        rows, last = _counted(_opened(source, encoding, layout, block))
+        rows, last = _counted(opened(block))
     _check_rows(rows, source.name)
     below = rows_below(last)
     kept = rows - len(below)
-    told = _told(encoding, source, layout, head, below)
-    batches = partial(_first_rows, kept, partial(_opened, source, encoding, layout, block))
-    return SlicedTable(tuple(layout.names), kept, batches, told.get("note", ""))
+    told = _told(encoding, source, layout, head, [*below, *end.left_out])
+    batches = partial(_first_rows, kept, partial(opened, block))
+    names = tuple(layout.names)
+    return SlicedTable(names, kept, batches, told.get("note", ""), layout.delimiter)
+
+
+class _ShortEnd:
+    """Leaves out the rows at the end of a text that end early; ``left_out``: how each begins."""
+
+    def __init__(self, layout: Layout):
+        self.left_out: list[str] = []
+        self._layout = layout
+
+    def without(self, text: str) -> str:
+        """Return the end of a text without them."""
+        kept, self.left_out = without_short_end(text, self._layout)
+        return kept
 
 
 def _first_rows(
@@ -86,9 +102,12 @@ def _first_rows(
         left -= min(left, len(batch))
 
 
-def _opened(source: Source, encoding: str, layout: Layout, block: int) -> Generator[pa.RecordBatch]:
+def _opened(
+    source: Source, encoding: str, layout: Layout, end: _ShortEnd, block: int
+) -> Generator[pa.RecordBatch]:
     """The batches of a text file, of which about a ``block`` of bytes is held."""
-    with io.BufferedReader(Utf8File(source, encoding, layout.begun), _BUFFER) as file:
+    text = Utf8File(source, encoding, layout.begun, end.without)
+    with io.BufferedReader(text, _BUFFER) as file:
         yield from _divided(file, block, layout, _LONGEST)
 
 

@@ -31,6 +31,7 @@ _MARKS = {  # the first bytes of files that hold tables of another kind
     b"<sta": "a file of Stata, and no",
     b"\x89HDF": "an HDF5 file, and no",
 }
+_TAIL = 1 << 16  # characters of the end of a text that are held back
 _UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -60,12 +61,18 @@ def encoding_of(source: Source) -> str:
 class Utf8File(io.RawIOBase):
     """A text file in another encoding, read as UTF-8 without a mark, a block at a time.
 
-    ``begun``: what is kept of how the text begins. Raises DatasetError and
-    UnicodeDecodeError while it is read.
+    ``begun``, ``ended``: what is kept of how the text begins, and of its last characters. Raises
+    DatasetError and UnicodeDecodeError while it is read.
     """
 
-    def __init__(self, source: Source, encoding: str, begun: Callable[[str], str] = str):
-        self._blocks = _utf8_blocks(source, encoding, begun)
+    def __init__(
+        self,
+        source: Source,
+        encoding: str,
+        begun: Callable[[str], str] = str,
+        ended: Callable[[str], str] = str,
+    ):
+        self._blocks = _utf8_blocks(_texts(source, encoding, begun), ended)
         self._left = memoryview(b"")
 
     def readable(self) -> bool:
@@ -87,8 +94,22 @@ class Utf8File(io.RawIOBase):
         super().close()
 
 
-def _utf8_blocks(source: Source, encoding: str, begun: Callable[[str], str]) -> Generator[bytes]:
-    """The text in blocks that are not empty."""
+def _utf8_blocks(texts: Generator[str], ended: Callable[[str], str]) -> Generator[bytes]:
+    """The text in blocks that are not empty, the last characters as ``ended`` keeps them."""
+    held = ""
+    with closing(texts):
+        for text in texts:
+            held += text
+            if len(held) > 2 * _TAIL:
+                yield held[:-_TAIL].encode()
+                held = held[-_TAIL:]
+    kept = ended(held)
+    if kept:
+        yield kept.encode()
+
+
+def _texts(source: Source, encoding: str, begun: Callable[[str], str]) -> Generator[str]:
+    """The text in pieces that are not empty."""
     decoder = codecs.getincrementaldecoder(encoding)()
     has_begun = False
     with closing(source.blocks()) as blocks:
@@ -98,7 +119,7 @@ def _utf8_blocks(source: Source, encoding: str, begun: Callable[[str], str]) -> 
                 text = begun(text)
             if text:
                 has_begun = True
-                yield text.encode()
+                yield text
 
 
 def _candidates(start: bytes) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from easeml.data.rows.nameless import numbered_table, width_of
 from easeml.data.rows.places import Place, places
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS
-from easeml.data.types.comma_files import without_dots_of_thousands
+from easeml.data.types.comma_files import decimal_among, without_dots_of_thousands
 from easeml.data.types.table_schemas import kinds_of, node_of
 from easeml.data.types.text_tables import noted
 from easeml.schema import Schema
@@ -159,7 +159,7 @@ class Reader:
         numbers = [column.name for column in self.columns if _takes_plain_numbers(column)]
         self._numbers = {name: place for place, name in enumerate(numbers)}
         every = filter(_is_number, [*self.columns, self.target])
-        self._quantities = [column.name for column in every]
+        self._quantities = {column.name for column in every}
         are_texts = all(isinstance(column, TextColumn) for column in self.columns)
         self.has_header = are_texts and len(self.names) > 1
 
@@ -257,12 +257,18 @@ class Reader:
             self._check_header(table.column_names)
         self._note_unknown(table.column_names, "the header", findings)
 
-    def read_part(self, part: pa.Table, findings: Findings, start: int) -> ColumnTable:
+    def decimal_of(self, rows: pa.Table) -> str:
+        """Return what stands before the decimals of a table that begins with these rows."""
+        return decimal_among(rows, self._quantities)
+
+    def read_part(
+        self, part: pa.Table, findings: Findings, start: int, decimal: str
+    ) -> ColumnTable:
         """Read the inputs of a part of a table, whose first row is row ``start`` of it.
 
-        Faults are kept in ``findings``.
+        Faults are kept in ``findings``. ``decimal``: what stands before decimals in the table.
         """
-        plain = without_dots_of_thousands(part, self._quantities)
+        plain = without_dots_of_thousands(part, self._quantities, decimal)
         return self._inputs(plain, findings, places(start))
 
     def _inputs(self, table: pa.Table, findings: Findings, place: Place) -> ColumnTable:

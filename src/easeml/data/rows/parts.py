@@ -13,11 +13,15 @@ from easeml.data.rows.column_table import ColumnTable
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.nameless import open_numbered
 from easeml.data.rows.parsing import Reader, reader_of
+from easeml.data.types.comma_files import decimal_of
+from easeml.data.types.text_tables import column_text
+from easeml.decimals import CsvStyle
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_JUDGED = 200  # rows by which it is told how numbers are written
 _CELLS = 1 << 20  # of a part, at most
 
 
@@ -50,6 +54,13 @@ class RowParts:
             self._findings.note(f"The answers in '{target}' were not compared with predictions.")
         self.count = self._table.rows
         self.names = self._table.names
+        self._first = next(self._table.slices(_JUDGED))
+
+    @property
+    def style(self) -> CsvStyle:
+        """How the file is written, as a table of text."""
+        texts = [column_text(self._first, name) for name in _texts_of(self._first)]
+        return CsvStyle(self._table.delimiter, decimal_of(texts))
 
     @property
     def notes(self) -> list[str]:
@@ -63,16 +74,21 @@ class RowParts:
         whole file, with rows counted from its first. No part is given after one that has a fault.
         """
         size = max(1, min(rows, _CELLS // len(self.names)))
+        decimal = self._reader.decimal_of(self._first)
         start = 0
         for part in self._table.slices(size):
             if start == 0:
                 self._reader.look_at(part, self._findings)
-            typed = self._reader.read_part(part, self._findings, start)
+            typed = self._reader.read_part(part, self._findings, start, decimal)
             start += part.num_rows
             if not self._findings.faults:
                 yield part, typed
         self._findings.sort(self._reader.names)
         self._findings.check()
+
+
+def _texts_of(table: pa.Table) -> list[str]:
+    return [field.name for field in table.schema if str(field.type) == "string"]
 
 
 def _opened(path: Path, filename: str, reader: Reader) -> SlicedTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from easeml.data.types.arrow import arrow_compute
@@ -29,18 +29,23 @@ def decimal_of(texts: Iterable[pa.Array]) -> str:
     return decimal_sign([text.slice(0, _SAMPLE).to_pylist() for text in texts])
 
 
-def without_dots_of_thousands(table: pa.Table, numbers: Iterable[str]) -> pa.Table:
+def decimal_among(table: pa.Table, numbers: Collection[str]) -> str:
+    """Return what stands before the decimals in the first rows of some columns of a table."""
+    return decimal_of(_texts(table, numbers).values())
+
+
+def without_dots_of_thousands(
+    table: pa.Table, numbers: Collection[str], decimal: str = ""
+) -> pa.Table:
     """Return a table of text with 1836 for 1.836 in its columns of ``numbers``, if these have
     decimal commas: a dot is not one of decimals there.
 
     A column of whole numbers says nothing of such a dot by itself, and would read it as a point.
+    ``decimal``: what stands before the decimals; empty: that is found out.
     """
-    wanted = set(numbers)
-    texts: dict[str, pa.Array] = {}
-    for field in table.schema:
-        if field.name in wanted and str(field.type) == "string":
-            texts[field.name] = column_text(table, field.name)
-    if decimal_of(texts.values()) == ".":
+    texts = _texts(table, numbers)
+    decimal = decimal or decimal_of(texts.values())
+    if decimal == ".":
         return table
     compute = arrow_compute()
     for name, text in texts.items():
@@ -49,3 +54,12 @@ def without_dots_of_thousands(table: pa.Table, numbers: Iterable[str]) -> pa.Tab
         place = table.column_names.index(name)
         table = table.set_column(place, name, compute.if_else(are_grouped, whole, text))
     return table
+
+
+def _texts(table: pa.Table, names: Collection[str]) -> dict[str, pa.Array]:
+    """The columns of text that have one of some names."""
+    texts = {}
+    for field in table.schema:
+        if field.name in names and str(field.type) == "string":
+            texts[field.name] = column_text(table, field.name)
+    return texts

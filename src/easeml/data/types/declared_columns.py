@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import filterfalse
+from itertools import chain, filterfalse
 
 from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.types.cells import CELLS
@@ -18,6 +18,7 @@ from easeml.data.types.column_report import (
     ColumnReport,
 )
 from easeml.data.types.number_forms import checked_form, number_form
+from easeml.data.types.odd_cells import codes_in, odd_notes, without_odd
 from easeml.data.types.table_schemas import schema_of
 from easeml.data.types.values import numeric_labels, timestamp_format, to_numbers
 from easeml.schema import Schema
@@ -214,6 +215,7 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     by_role = defaultdict(list)
     for column in columns:
         by_role[column.role].append(column)
+    odd = chain.from_iterable(odd_notes(one) for one in columns if one.role != "drop")
 
     inputs, dropped = by_role["input"], by_role["drop"]
     unused = [f"Column '{one.name}' is not used. {one.evidence}".strip() for one in dropped]
@@ -228,7 +230,7 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
         target,
         schema_in,
         schema_out,
-        notes=[*unused, *counting],
+        notes=[*unused, *counting, *odd],
         leak_notes=_leak_notes(inputs, target),
     )
 
@@ -281,6 +283,10 @@ def _with_settings(
             made[name] = replace(made[name], format=_checked_format(name, kind, value))
         else:
             types[name] = value
+    for name, kind in types.items():
+        has_own_codes = f"{name}.missing" in set
+        if name in made and kind != made[name].type and not has_own_codes:
+            made[name] = without_odd(made[name])
     return list(made.values()), types
 
 
@@ -294,7 +300,8 @@ def _setting(key: str, by_name: Mapping[str, ColumnReport]) -> tuple[str, str]:
 
 def _with_missing_codes(report: ColumnReport, said: str) -> ColumnReport:
     """The report with the codes that stand for missing values, given with commas between."""
-    codes = list(filter(None, map(str.strip, said.split(","))))
+    report = without_odd(report)
+    codes = codes_in(said)
     labels = list(filterfalse(codes.__contains__, report.classes))
     return replace(
         report,

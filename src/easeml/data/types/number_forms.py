@@ -9,6 +9,7 @@ form is ``1234.5``. A time of day is the minutes since midnight: ``20:34:30``, o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -19,6 +20,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.types.arrow import arrow_compute
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 _EXAMPLE = re.compile(
@@ -42,6 +44,9 @@ _SEPARATORS = (
 _SIGNS = re.compile(
     r"\s*(%|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR|k?g|mg|c?m|mm|km|s|min|h|ms|oz|lbs?|ft|°[CF]?|kWh?|[KMGT]i?B)\s*"
 )
+
+_GUESSED_BY = 200  # texts, by which it is guessed how most are written
+_MOST = 0.9  # of them
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,11 @@ class NumberForm:
         compute = arrow_compute()
         return compute.all(compute.match_substring_regex(array, self.pattern)).as_py()
 
+    def mask(self, array: pa.Array) -> np.ndarray:
+        """Which texts of a column are numbers of this form."""
+        matches = arrow_compute().match_substring_regex(array, self.pattern)
+        return matches.to_numpy(zero_copy_only=False)
+
     def plain(self, text: str) -> str:
         """Rewrite a number of this form as ``1234.5``; other text stays as it is."""
         if not self._matcher.match(text):
@@ -134,6 +144,13 @@ class Clock:
     def fits(self, array: pa.Array) -> bool:
         """Whether all texts of a column are times of day of this form."""
         return all(map(self.matcher.match, map(str.strip, array.to_pylist())))
+
+    def mask(self, array: pa.Array) -> np.ndarray:
+        """Which texts of a column are times of day of this form."""
+        import numpy as np
+
+        found = map(self.matcher.match, map(str.strip, array.to_pylist()))
+        return np.array(list(map(bool, found)), dtype=bool)
 
     def plain(self, text: str) -> str:
         """Rewrite a time of day as its minutes; other text stays as it is."""
@@ -166,6 +183,7 @@ _CLOCKS = (
         re.compile(rf"^(?P<hour>0?[1-9]|1[0-2]){_MINUTE}\s*(?P<half>[AaPp])\.?[Mm]\.?$"),
     ),
 )
+_PLAIN = NumberForm("", "", ".", "")
 CLOCKS = {clock.example: clock for clock in _CLOCKS}
 """The forms of times of day by their names."""
 
@@ -206,6 +224,27 @@ def number_form(texts: list[str]) -> str | None:
     return next((form.example for form in forms if form.fits(array)), None)
 
 
+def number_form_of_most(texts: list[str]) -> NumberForm | Clock | None:
+    """The form in which most of these (distinct) texts are numbers, the plain one too; or None."""
+    import pyarrow as pa
+
+    sample = texts[:: max(1, len(texts) // _GUESSED_BY)]
+    array = pa.array(sample, pa.string())
+    forms = [_PLAIN, *_CLOCKS, *_forms_with(*_commonest_affixes(sample))]
+    fitting = [int(form.mask(array).sum()) for form in forms]
+    most = max(fitting)
+    return forms[fitting.index(most)] if most >= _MOST * len(sample) else None
+
+
+def _commonest_affixes(texts: list[str]) -> tuple[str, str]:
+    """What stands before and behind most numbers; nothing where that is no unit or currency."""
+    found = filter(None, map(_AFFIXES.fullmatch, texts))
+    pairs = Counter((one["prefix"].strip(), one["suffix"].strip()) for one in found)
+    marks = next(iter(pairs.most_common(1)), (("", ""), 0))[0]
+    are_signs = all(map(_SIGNS.fullmatch, filter(None, marks)))
+    return marks if are_signs else ("", "")
+
+
 def _affixes(texts: list[str]) -> tuple[str, str] | None:
     """What stands before and behind the numbers; None where it is not the same for all."""
     prefixes = set()
@@ -224,9 +263,12 @@ def _affixes(texts: list[str]) -> tuple[str, str] | None:
 def _number_forms(texts: list[str]) -> Iterator[NumberForm]:
     """The forms in which texts may be numbers, in order; the plain one is not among them."""
     affixes = _affixes(texts)
-    if affixes is None:
-        return
-    prefix, suffix = affixes
+    if affixes is not None:
+        yield from _forms_with(*affixes)
+
+
+def _forms_with(prefix: str, suffix: str) -> Iterator[NumberForm]:
+    """The forms that have these marks, in order; the plain one is not among them."""
     if prefix + suffix:
         yield NumberForm(prefix, "", ".", suffix)
     for thousands, decimal in _SEPARATORS:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from easeml.data.types.text_tables import noted
 from easeml.data.versions.table_files import without_formulas
 from easeml.decimals import CsvStyle
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow import parquet
 
-_USUAL = CsvStyle()
 _BUFFER = 1 << 20  # bytes of a column that are read at once, and of a file
 
 
@@ -47,12 +47,11 @@ def as_stream(
     form: TableFormat,
     *,
     keep_formulas: bool = False,
-    style: CsvStyle = _USUAL,
 ) -> Iterator[bytes]:
     """Give the bytes of a Parquet file in another format; a part of it is held at a time.
 
-    ``keep_formulas``: CSV has names and texts as they are, see ``without_formulas``; ``style``: how
-    it is written.
+    ``keep_formulas``: CSV has names and texts as they are, see ``without_formulas``. It is written in
+    the style that the file notes, if any.
     """
     from pyarrow import parquet
 
@@ -63,7 +62,18 @@ def as_stream(
         if form == TableFormat.JSON_LINES:
             yield from _json_lines(read)
         else:
-            yield from _csv(read, keep_formulas, style)
+            yield from _csv(read, keep_formulas, _style_noted(read.schema_arrow))
+
+
+def style_notes(style: CsvStyle) -> dict[str, str]:
+    """Return the metadata of a Parquet file whose rows were, and are to be, written in a style."""
+    return {"delimiter": style.delimiter, "decimal": style.decimal}
+
+
+def _style_noted(schema: pa.Schema) -> CsvStyle:
+    usual = CsvStyle()
+    delimiter = noted(schema, b"delimiter") or usual.delimiter
+    return CsvStyle(delimiter, noted(schema, b"decimal") or usual.decimal)
 
 
 def rows_of(source: Path) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from easeml.data.errors import DatasetError
 from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.odd_cells import codes_told
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.changes import counted
 from easeml.data.versions.declared import Declared, declare, report_named
@@ -78,7 +79,7 @@ def _settings(used: list[ColumnReport]) -> Iterator[tuple[str, str]]:
             continue
         yield report.name, report.type
         if report.missing_codes:
-            yield f"{report.name}.missing", ",".join(report.missing_codes)
+            yield f"{report.name}.missing", codes_told(report.missing_codes)
 
 
 def _notes(version: Declared, made: Declared, table: pa.Table) -> list[str]:

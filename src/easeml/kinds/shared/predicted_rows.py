@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.contract.predictions import COLUMN
-from easeml.data import kinds_of
+from easeml.data import kinds_of, style_notes
+from easeml.decimals import CsvStyle
 from easeml.folders import whole_file
 from easeml.schema import Schema
 
@@ -20,22 +21,24 @@ _GROUP = 1 << 20  # cells of a row group: what is held, and what a reader of the
 
 
 @contextmanager
-def predicted_rows(path: Path, schema_out: Schema) -> Iterator[PredictedRows]:
+def predicted_rows(path: Path, schema_out: Schema, style: CsvStyle) -> Iterator[PredictedRows]:
     """Give what writes a Parquet file, which is there when the block has ended without an exception.
 
-    ``schema_out``: of the model; it says what the predictions are in every part.
+    ``schema_out``: of the model; it says what the predictions are in every part. ``style``: of the
+    file, in which its rows are handed out again as CSV.
     """
     with whole_file(path) as part:
-        rows = PredictedRows(part, next(iter(kinds_of(schema_out).values())))
+        rows = PredictedRows(part, next(iter(kinds_of(schema_out).values())), style)
         yield rows
         rows.close()
 
 
 class PredictedRows:
-    """A Parquet file that is being written; ``kind``: of what is predicted."""
+    """A Parquet file that is being written; ``kind``: of what is predicted; ``style``: noted."""
 
-    def __init__(self, path: Path, kind: str):
+    def __init__(self, path: Path, kind: str, style: CsvStyle):
         self._path = path
+        self._notes = style_notes(style)
         self._kind = kind
         self._writer: parquet.ParquetWriter | None = None
         self._held: list[pa.Table] = []
@@ -57,7 +60,7 @@ class PredictedRows:
             while free in rows.column_names:
                 free += "_"
             rows = rows.append_column(free, self._column(name, cells))
-        self._held.append(rows.replace_schema_metadata(None))
+        self._held.append(rows.replace_schema_metadata(self._notes))
         self._cells += rows.num_rows * rows.num_columns
         if self._cells >= _GROUP:
             self._flush()
