@@ -206,7 +206,7 @@ def test_a_form_asks_any_tool_and_says_what_is_wrong(
     assert 'id="tool-monitor"' in shown
     assert 'name="set-seed" inputmode="numeric" value="0"' in shown
     assert '<option value="">not set</option><option>balanced-accuracy</option>' in shown
-    assert "Not yet: pick compares trained models" in shown
+    assert "It compares trained models" in shown
     token = {"csrf": session.csrf_token(ann.key)}
     wrong = browser.post(f"{page}/feasibility", data={**token, "set-goal": "high"})
     assert wrong.status_code == 422
@@ -226,6 +226,34 @@ def test_a_form_asks_any_tool_and_says_what_is_wrong(
     answered = browser.get(page).text
     assert "Quality on the newer rows" in answered
     assert "Being asked" not in answered
+
+
+def test_what_compares_classes_is_not_offered_where_numbers_are_predicted(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    """It took a file of newer rows, and failed afterwards."""
+    rows = "".join(f"{37 * row % 400 / 4},{37 * row % 400 / 3:.2f}\n" for row in range(200))
+    dataset = upload(client, store, ann, tmp_path, f"size,price\n{rows}")
+    wish = {"dataset_id": dataset["id"], "target": "price"}
+    declared = client.post(APPLICATIONS, json=wish, headers=ann.headers).json()["id"]
+    work_off(store, tmp_path)
+    place = f"{APPLICATIONS}/{declared}"
+    tools = client.get(f"{place}/tools", headers=ann.headers).json()["items"]
+    [pick] = [tool for tool in tools if tool["name"] == "pick"]
+    assert "compares predicted classes, and this application predicts numbers" in pick["why_not"]
+    asked = ask(client, ann, declared, "pick", newer_id=dataset["version"]["id"])
+    assert asked.status_code == 409
+    rule = client.get(f"{place}/picking", headers=ann.headers).json()
+    assert rule["why_not"] == pick["why_not"]
+    kept = client.put(f"{place}/requests", json={"share": 1.0}, headers=ann.headers)
+    assert kept.status_code == 200, kept.text
+    daily = client.put(f"{place}/picking", json={"way": "daily"}, headers=ann.headers)
+    assert "predicts numbers" in daily.text
+
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    shown = browser.get(f"/applications/{declared}/ask").text
+    assert "Not yet" not in shown.partition('id="tool-pick"')[2].partition("</details>")[0]
+    assert 'id="picking-way"' not in browser.get(f"/applications/{declared}/history").text
 
 
 def test_any_two_models_are_compared(

@@ -1,5 +1,6 @@
 """``app report``: ask any lifecycle tool about a live application; and how an answer looks."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,9 @@ from easeml.cli.options import ApplicationId, Json, name_and_value
 from easeml.cli.output import print_found
 from easeml.cli.showing import print_answer
 from easeml.client import Client
+from easeml.contract.knowledge import Titles
 from easeml.contract.reports import Report
-from easeml.errors import InvalidInput
+from easeml.errors import Conflict, InvalidInput
 
 _VALUE: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
@@ -44,12 +46,25 @@ def report(
     with Client() as client:
         newer_id = ""
         if newer is not None:
+            _check_it_can(client, application_id, tool)
             newer_id = client.upload(newer).version.id
         task = client.ask_tool(
             application_id, tool, newer_id=newer_id, model_id=model, against_id="", **parameters
         )
         found = waited_report(client, application_id, task.id, timeout)
-    print_found(found, print_answer, as_json=as_json)
+        titles = client.module_titles()
+    print_found(found, partial(_print, titles), as_json=as_json)
+
+
+def _check_it_can(client: Client, application_id: str, tool: str) -> None:
+    """Raise ``Conflict`` where a tool cannot be asked, before rows are sent for it."""
+    for one in client.application_tools(application_id):
+        if one.name == tool and one.why_not:
+            raise Conflict(one.why_not, where=application_id)
+
+
+def _print(titles: Titles, found: Report) -> None:
+    print_answer(found.with_texts(titles.in_text))
 
 
 def waited_report(

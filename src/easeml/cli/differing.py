@@ -62,7 +62,7 @@ def diff(
 
 
 def _print_compared(titles: Titles, found: Report, old: TrainedModel, new: TrainedModel) -> None:
-    print_answer(found)
+    print_answer(found.with_texts(titles.in_text))
     lines = [("old", *_of_model(titles, old)), ("new", *_of_model(titles, new))]
     print_table(["", "id", "model", "seconds a row", "bytes"], lines)
 

@@ -311,7 +311,8 @@ def _remedy(place: int, one: "Remedy | ReportRemedy") -> tuple[object, ...]:
 def _with_interval(one: "ReportNumber | Number") -> str:
     if one.low is not None and one.high is not None:
         return f"{score(one.value)} ({score(one.low)} to {score(one.high)})"
-    if float(one.value).is_integer() and abs(one.value) > 1:
+    is_count = isinstance(one.value, int) or abs(one.value) > 1
+    if is_count and float(one.value).is_integer():
         return f"{one.value:,.0f}"  # a count
     return score(one.value)
 

@@ -104,6 +104,7 @@ class Module(Answer):
     lacks: str = ""  # the library that must be installed before it can be used
 
 
+_CANDIDATE = re.compile(r"(?<![\w-])[a-z][a-z0-9]*(?:-[a-z0-9]+)*-\d+(?![\w-])")
 _ENSEMBLE = "ensemble-"  # what the names of ensembles begin with
 
 
@@ -139,6 +140,10 @@ class Titles(Answer):
         if not known:
             return sentence
         return re.sub(rf"(?<![\w-])(?:{known})(?![\w-])", lambda name: self.of(name[0]), sentence)
+
+    def in_text(self, text: str) -> str:
+        """Return a text in which every candidate, of any search, is called by its title."""
+        return _CANDIDATE.sub(lambda name: self.of(name[0]), text)
 
 
 class NewModule(Request):

@@ -26,6 +26,7 @@ class PickingRule(Answer):
     ``proving``: the newest is of adapted models, see ``Adaptation``. ``running``: it is under way,
     of ``models`` models on ``rows`` rows; it has asked for
     ``asked`` labels. ``says``: what the last one came to. ``began``: the newest; 0 for never.
+    ``why_not``: why its models cannot be compared so, whatever comes; empty where they can.
     """
 
     application_id: str
@@ -38,3 +39,4 @@ class PickingRule(Answer):
     asked: int = 0
     says: str = ""
     began: Moment = 0.0
+    why_not: str = ""

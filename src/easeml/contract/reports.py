@@ -1,5 +1,6 @@
 """The REST types of reports: what lifecycle tools answer about an application."""
 
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import Field
@@ -74,12 +75,15 @@ class ApplicationTool(Answer):
     why_not: str = ""
 
 
+Cell = str | int | float | None
+
+
 class ReportNumber(Answer):
     """A number with its interval, where one is claimed."""
 
     name: str
     title: str
-    value: float
+    value: int | float
     low: float | None = None
     high: float | None = None
 
@@ -87,14 +91,28 @@ class ReportNumber(Answer):
 class ReportTable(Answer):
     """A table of an answer; each row has a text, a number or nothing for each of ``columns``.
 
-    ``is_detail``: it is for those who ask how the answer was found.
+    ``is_detail``: it is for those who ask how the answer was found. ``data``: the columns that hold
+    values of rows, or their ids.
     """
 
     title: str
     columns: list[str]
-    rows: list[list[str | float | None]]
+    rows: list[list[Cell]]
     note: str = ""
     is_detail: bool = False
+    data: list[str] = Field(default_factory=list)
+
+    def with_texts(self, say: Callable[[str], str]) -> "ReportTable":
+        """Return the table with what ``say`` returns for each text, but for values of rows."""
+        rows = [list(map(self._said(say), self.columns, row)) for row in self.rows]
+        return self.model_copy(update={"rows": rows})
+
+    def _said(self, say: Callable[[str], str]) -> Callable[[str, Cell], Cell]:
+        def said(column: str, cell: Cell) -> Cell:
+            is_text = isinstance(cell, str) and column not in self.data
+            return say(cell) if is_text else cell
+
+        return said
 
 
 class ReportRemedy(Answer):
@@ -161,3 +179,28 @@ class Report(Answer):
     remedies: list[ReportRemedy] = Field(default_factory=list)
     unfinished: bool = False
     created: Moment
+
+    def with_texts(self, say: Callable[[str], str]) -> "Report":
+        """Return the report with what ``say`` returns for each text, but for values of rows."""
+        numbers = []
+        for one in self.numbers:
+            numbers.append(one.model_copy(update={"title": say(one.title)}))
+        told = {
+            "advice": say(self.advice),
+            "numbers": numbers,
+            "notes": list(map(say, self.notes)),
+            "figures": _said_within(say, self.figures),
+            "tables": [table.with_texts(say) for table in self.tables],
+        }
+        return self.model_copy(update=told)
+
+
+def _said_within(say: Callable[[str], str], value: Any) -> Any:
+    """Return JSON with what ``say`` returns for each of its texts."""
+    if isinstance(value, str):
+        return say(value)
+    if isinstance(value, dict):
+        return {name: _said_within(say, one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_said_within(say, one) for one in value]
+    return value

@@ -292,6 +292,11 @@ def _example(
     return WorstExample(int(inputs.index[int(at)]), actual, predicted, score, values)
 
 
+def without_midnight(text: str) -> str:
+    """Return a text; that of a day, which is kept as its first second, without the time."""
+    return text.removesuffix(" 00:00:00")
+
+
 def _text(value: Any) -> str:
     import pandas as pd
 
@@ -301,5 +306,5 @@ def _text(value: Any) -> str:
         return cell_text(value)
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else without_midnight(str(value))
     return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"

@@ -94,6 +94,9 @@ class Tool:
     ``config``: a frozen dataclass of its parameters, each with a default. ``open(config)`` returns
     the first state, ``ask(state, facts)`` an answer and the state after it; states are values.
 
+    ``check(config, of_numbers)`` raises ``InvalidInput`` for parameters that do not suit models that
+    predict numbers, or classes, so that nobody waits for that.
+
     A tool that goes on from what it was asked before says how its state is kept: ``save(state)``
     returns bytes, ``load(config, bytes)`` the state to go on from. Whoever uses it keeps them.
     """
@@ -109,6 +112,8 @@ class Tool:
     may: tuple[Fact, ...] = ()  # facts that it uses where they are there
     yes: str = ""  # the verdict with which a command ends with 0; with any other, it ends with 1
     models: Models = ""
+    of_classes: bool = False  # it is of models that predict classes, and not numbers
+    check: Callable[[Any, bool], None] | None = field(default=None, repr=False)
     save: Callable[[Any], bytes] | None = None
     load: Callable[[Any, bytes], Any] | None = None
 

@@ -31,6 +31,8 @@ class Table:
     """A table of an answer: each row has a cell, a text or a number, for each of ``columns``.
 
     ``is_detail``: it is for those who ask how the answer was found; a page shows it folded.
+    ``data``: the columns that hold values of rows, or their ids: a year is no quantity, and is
+    shown as files have it.
     """
 
     title: str
@@ -38,6 +40,7 @@ class Table:
     rows: tuple[tuple[Any, ...], ...]
     note: str = ""
     is_detail: bool = False
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,4 +167,6 @@ def _html_table(columns: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> str:
 def _text(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:.4g}"
+    return f"{value:.0f}" if isinstance(value, float) else str(value)

@@ -163,6 +163,22 @@ def _five_digits(value: float) -> str:
     return f"{value:,.5g}"
 
 
+@singledispatch
+def plain(value: Any) -> str:
+    """Say a value of a row, or the id of a row, as files have it: a year has no thousands apart."""
+    return number(value)
+
+
+@plain.register
+def _plain_number(value: int | float) -> str:
+    return number(value).replace(",", "")
+
+
+@plain.register
+def _plain_numbers(value: list) -> str:
+    return f"[{', '.join(map(plain, value))}]"
+
+
 def minutes(seconds: float) -> str:
     """Say a limit as its field takes it: minutes to two digits, three of less than one."""
     value = seconds / 60
@@ -264,6 +280,7 @@ FILTERS = {
     "day": day,
     "percent": percent,
     "number": number,
+    "plain": plain,
     "rate": rate,
     "size": size,
     "badge": badge,

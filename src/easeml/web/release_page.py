@@ -123,6 +123,8 @@ def _picking(view: ServingHistory, titled: Callable[[str], str]) -> Part:
     picking = view.picking
     if picking.running and not picking.proving:
         return Part(f"{counted(picking.models, 'model')} are compared now.", is_open=True)
+    if picking.why_not:
+        return Part("They predict numbers: classes are compared.")
     if picking.says and not picking.proving:
         return Part(titled(picking.says))
     ways = {"daily": "They are compared every day.", "alert": "Compared when watching asks."}

@@ -27,6 +27,10 @@ class Titles:
         """Return ``Random forest 2`` for ``random-forest-classifier-2``; other names as they are."""
         return self._titles.of(name)
 
+    def in_text(self, text: str) -> str:
+        """Return a text in which every candidate is called by its title."""
+        return self._titles.in_text(text)
+
     def in_sentence(self, sentence: str, *names: str) -> str:
         """Return a sentence in which candidates are called by their titles."""
         return self._titles.in_sentence(sentence, *names)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from easeml.lifecycle.cleaning.frames import Column, Frame
+from easeml.lifecycle.evaluation import without_midnight
 from easeml.lifecycle.labels import class_name, class_names
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -83,7 +84,7 @@ class Condition:
 
     def _told(self, number: float) -> str:
         if self.is_time:
-            return str(np.datetime64(int(number), "s")).replace("T", " ")
+            return without_midnight(str(np.datetime64(int(number), "s")).replace("T", " "))
         return f"{number:.6g}"
 
 

@@ -69,7 +69,7 @@ def _ask(state: Ledgers, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Ledgers
 
     config = _configured(state.config)
     test: Predicted = facts["test"]
-    _check_metric(state.config, test)
+    _check_metric(state.config, test.by["new"].classes is None)
     new, old = test.by["new"].values.tolist(), test.by["old"].values.tolist()
     examples = score_examples(new, old, test.answers.tolist(), config)
     ledger = _ledger(state, config, len(examples), facts["elsewhere"])
@@ -80,9 +80,9 @@ def _ask(state: Ledgers, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Ledgers
     return _answer(verdict, after, len(examples), told), following
 
 
-def _check_metric(config: CiConfig, test: Predicted) -> None:
+def _check_metric(config: CiConfig, of_numbers: bool) -> None:
     """Raise ``InvalidInput`` for a metric of classes where models predict numbers."""
-    if test.by["new"].classes is None and config.metric != "absolute-error":
+    if of_numbers and config.metric != "absolute-error":
         raise InvalidInput(
             f"{config.metric} is of classes, and these models predict numbers.",
             where="metric",
@@ -160,6 +160,7 @@ TOOLS = (
         open=Ledgers,
         ask=_ask,
         models="pair",
+        check=_check_metric,
         save=_save,
         load=_load,
         yes="pass",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from easeml.lifecycle.evaluation import wilson_interval
+from easeml.lifecycle.evaluation import wilson_interval, without_midnight
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 from easeml.lifecycle.tool_answer import Remedy
 
@@ -273,7 +273,9 @@ def _mistakes(one: Diagnosis, explain: Explain | None) -> Table:
         rows.append((_cell(inputs.index[place]), _cell(answers.iloc[place]), *chain(*why), *cells))
     titles = ("Predicted", "Moved there by") if told else ()
     columns = ("Row", "True", *titles, *map(str, names))
-    return Table(f"Mistakes where {here}", columns, tuple(rows), _note_on(told))
+    of_rows = ("Row", "True", "Predicted", *map(str, names))
+    note = _note_on(told)
+    return Table(f"Mistakes where {here}", columns, tuple(rows), note, data=of_rows)
 
 
 def _why_said(one: Explained) -> tuple[Any, str]:
@@ -305,7 +307,7 @@ def _cell(value: Any) -> str | float | None:
         return None
     if isinstance(value, int | float):
         return float(value)
-    return str(value)[:100]
+    return without_midnight(str(value))[:100]
 
 
 def _figures(found: Debugged) -> tuple[Figure, ...]:

@@ -223,7 +223,8 @@ def _rows_table(answers: pd.Series, before: Any, now: Any, changed: np.ndarray) 
         )
         rows.append(row)
     note = f"{len(rows)} of {len(places)}." if len(places) > len(rows) else ""
-    return Table("Predictions that change", ("Row", "True", "Old", "New"), tuple(rows), note)
+    columns = ("Row", "True", "Old", "New")
+    return Table("Predictions that change", columns, tuple(rows), note, data=columns)
 
 
 def _groups_table(inputs: pd.DataFrame, changed: np.ndarray) -> Table:

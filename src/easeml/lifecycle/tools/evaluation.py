@@ -183,7 +183,8 @@ def _worst(found: Evaluation, score: str) -> Table:
         inputs = [one.values[name] for name in told]
         rows.append((one.row, one.actual, one.predicted, one.score, *inputs))
     columns = ("Row", "Actual", "Predicted", score, *told)
-    return Table("Worst rows", columns, tuple(rows))
+    of_rows = ("Row", "Actual", "Predicted", *told)
+    return Table("Worst rows", columns, tuple(rows), data=of_rows)
 
 
 TOOLS = (

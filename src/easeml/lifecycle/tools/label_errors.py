@@ -91,7 +91,7 @@ def _table(
         label, guess = answers.iloc[place], predicted[place]
         rows.append((_plain(answers.index[place]), _plain(label), _plain(guess), wrong[place]))
     columns = ("Row", "Label", "Predicted", "Probability that it is wrong")
-    return Table("Labels to check", columns, tuple(rows))
+    return Table("Labels to check", columns, tuple(rows), data=columns[:3])
 
 
 def _figure(judged: LabelErrors) -> Figure:

@@ -25,6 +25,7 @@ _ASSUMES = (
     "The labels are right, and the rows stand in the same order each time.",
     "The newer rows are like those that will come.",
 )
+_ROW = ("Row",)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,9 @@ def _answer(picking: State, wanted: list[int], notes: tuple[str, ...]) -> ToolAn
 
 def _wanted(rows: list[int]) -> Table:
     note = "1 is the first row below the heading."
-    return Table("Rows to label next", ("Row",), tuple((row + 1,) for row in sorted(rows)), note)
+    return Table(
+        "Rows to label next", _ROW, tuple((row + 1,) for row in sorted(rows)), note, data=_ROW
+    )
 
 
 def _standings(found: Picking) -> Table:
@@ -166,6 +169,7 @@ TOOLS = (
         open=Choice,
         ask=_ask,
         models="all",
+        of_classes=True,
         save=_save,
         load=_load,
         yes="chosen",

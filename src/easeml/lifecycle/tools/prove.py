@@ -27,6 +27,7 @@ _ASSUMES = (
     "The labels are right, and the rows stand in the same order each time.",
     "The newer rows were drawn like those that will come, and no model has learned their answers.",
 )
+_ROW = ("Row",)
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ def _why_not(trials: list[Trial]) -> str:
 
 def _wanted(rows: list[int]) -> Table:
     note = "1 is the first row below the heading."
-    return Table("Rows to label next", ("Row",), tuple((row + 1,) for row in rows), note)
+    return Table("Rows to label next", _ROW, tuple((row + 1,) for row in rows), note, data=_ROW)
 
 
 def _standings(trials: list[Trial], newer: Predicted) -> Table:

@@ -9,6 +9,10 @@ from easeml.service.gates import kept
 from easeml.store import Tables
 from easeml.store.records import Application, TrainedModel
 
+OF_CLASSES = (
+    "It compares predicted classes, and this application predicts numbers. To compare "
+    "models, ask: Is it better on newer rows?"
+)
 MOST_MODELS = 20  # that a tool compares at once
 
 
@@ -38,18 +42,26 @@ def compares_any(tool: Tool) -> bool:
 
 def why_none(tables: Tables, application: Application, tool: Tool) -> str:
     """Return why there are not the models that a tool needs; empty where there are."""
+    of_numbers = tool.of_classes and predicts_numbers(tables, application)
+    if of_numbers:
+        return OF_CLASSES
     if tool.uses_a_model and not application.live_model_id:
-        return f"{tool.name} is asked about the model that serves, and none does yet."
+        return "It is asked about the model that serves, and none does yet."
     if tool.models in ("pair", "all"):
         return _why_no_comparison(tables, application, tool)
     return ""
 
 
+def predicts_numbers(tables: Tables, application: Application) -> bool:
+    """Tell whether the models of an application predict numbers."""
+    return tables.versions.get(application.version_id).target_type == "number"
+
+
 def _why_no_comparison(tables: Tables, application: Application, tool: Tool) -> str:
     if len(_loadable(tables, application)) < 2:
-        return f"{tool.name} compares trained models, and there is one only."
+        return "It compares trained models, and there is one only."
     if tool.models == "all" and len(_eligible(tables, application)) < 2:
-        return f"{tool.name} chooses among models that passed the gate, and there is one only."
+        return "It chooses among models that passed the gate, and there is one only."
     return ""
 
 

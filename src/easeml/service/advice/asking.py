@@ -54,11 +54,14 @@ def ask(
             return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
         quotas.check_computing(tx, caller.tenant_id)
         tool = tool_named(wish.tool)
-        tool.configured(wish.parameters)
+        configured = tool.configured(wish.parameters)
         version = tables.versions.get(application.version_id)
+        if tool.check is not None:
+            tool.check(configured, version.target_type == "number")
         why_not = _why_not(tables, application, version, tool)
         if why_not:
-            raise Conflict(why_not, where=application.id, remedy="Ask again when that is there.")
+            later = "" if why_not == asked_models.OF_CLASSES else "Ask again when that is there."
+            raise Conflict(why_not, where=application.id, remedy=later)
         if rows.digest:
             artefact_references.keep(tx, caller.tenant_id, rows.digest, rows.size)
         question = _question(tables, application, tool, wish, rows.digest)
@@ -148,13 +151,11 @@ def _why_no_test_rows(
     if "test" not in tool.needs:
         return ""
     if not version.summary.rows_of("test"):
-        return f"{tool.name} needs test rows, and the data has none."
+        return "It needs test rows, and the data has none."
     if kept.active(tables, application.id) is not None:
-        return f"{tool.name} needs test rows, and these belong to the gate of the application."
+        return "It needs test rows, and these belong to the gate of the application."
     if version.summary.retired < _most_retired(tables, application):
-        return (
-            f"{tool.name} needs test rows, and models have learned from these since they retired."
-        )
+        return "It needs test rows, and models have learned from these since they retired."
     return ""
 
 

@@ -55,6 +55,7 @@ def set_picking(store: Store, caller: Caller, application_id: str, wish: NewPick
         application = tables.applications.get(application_id)
         if wish.way != PickingWay.OFF:
             picked_rows.check_kept(tables, application)
+            _check_classes(tables, application)
         picking = picking_of(tables, application)
         if picking is not None:
             picking = replace(picking, way=wish.way, labels=wish.labels)
@@ -62,6 +63,12 @@ def set_picking(store: Store, caller: Caller, application_id: str, wish: NewPick
             if picking.rows and wish.end:
                 _end(tx, application, picking, "What serves stays: the comparison was ended.")
         return show(tables, application)
+
+
+def _check_classes(tables: Tables, application: Application) -> None:
+    """Raise ``Conflict`` where models predict numbers, which are not compared."""
+    if asked_models.predicts_numbers(tables, application):
+        raise Conflict(asked_models.OF_CLASSES, where=application.id)
 
 
 def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:
@@ -133,6 +140,9 @@ def show(tables: Tables, application: Application) -> PickingRule:
         asked=len(_items(tables, application, found)) if found.rows else 0,
         says=found.says,
         began=found.began,
+        why_not=asked_models.OF_CLASSES
+        if asked_models.predicts_numbers(tables, application)
+        else "",
     )
 
 

@@ -80,7 +80,7 @@ async def overview(context: PageContext) -> Response:
     chart = None
     if view.progress:
         chart = quality_figure(view.progress, application, context.site.titles.of)
-    reports = list(map(shown, view.reports))
+    reports = [shown(one, context.site.titles) for one in view.reports]
     values = {
         "chart": chart,
         "models": view.models,
@@ -123,7 +123,7 @@ async def history(context: PageContext) -> Response:
         "models": models,
         "gates": view.gates,
         "watch": view.watch,
-        "debugged": shown(view.debugged) if view.debugged else None,
+        "debugged": shown(view.debugged, context.site.titles) if view.debugged else None,
         "rollouts": view.rollouts,
         "picking": view.picking,
         "labels": view.labels,

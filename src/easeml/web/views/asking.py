@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from easeml.contract.reports import ApplicationTool, ToolParameter
 from easeml.contract.states import TaskGroup, TaskState
-from easeml.errors import EasemlError, InvalidInput
+from easeml.errors import Conflict, EasemlError, InvalidInput
 from easeml.web.forms import chosen_file, copied
 from easeml.web.page_context import PageContext, back_to, first, listed, signed_in, status_of
 from easeml.web.report_parts import shown
@@ -47,6 +47,8 @@ async def ask(context: PageContext) -> Response:
     try:
         tool = await _tool(context, application_id, name)
         parameters = _parameters(tool, form)
+        if tool.why_not:
+            raise Conflict(tool.why_not, where=name)
         newer_id = ""
         if tool.takes_newer:
             newer_id = await _uploaded(context, form, tool.needs_newer)
@@ -97,7 +99,7 @@ async def _show(
         tools=tools,
         models=await listed(context.client.models(application.id, best=_MODELS)),
         tasks=[task for task in tasks if task.state != TaskState.DONE],
-        reports=list(map(shown, reports)),
+        reports=[shown(one, context.site.titles) for one in reports],
         asked=asked,
         problem=problem,
         status=status_of(problem),

@@ -221,7 +221,7 @@ async def _asked(
     task = await context.client.task(wishes.asked)
     async for report in context.client.version_reports(version.id):
         if report.task_id == task.id:
-            return task, shown(report)
+            return task, shown(report, context.site.titles)
     return task, None
 
 

@@ -51,13 +51,14 @@ async def _known(context: PageContext) -> dict[str, Any]:
         raise NotReady("Nothing serves yet.", remedy="Come back when the first model is trained.")
     view = await context.client.task_view(live.task_id)
     evaluation = view.report.evaluation
+    answers = await listed(context.client.task_reports(live.task_id))
     return {
         "application": application,
         "live": live,
         "version": await context.client.version(application.version_id),
         "pipeline": view.detail.spec.get("pipeline") or {},
         "report": view.report,
-        "answers": list(map(shown, await listed(context.client.task_reports(live.task_id)))),
+        "answers": [shown(one, context.site.titles) for one in answers],
         "confusion": model_charts.confusion(evaluation) if evaluation else [],
     }
 

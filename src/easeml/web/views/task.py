@@ -35,7 +35,7 @@ async def show(context: PageContext) -> Response:
         detail=view.detail,
         log=view.log,
         report=view.report,
-        answers=list(map(shown, view.answers)),
+        answers=[shown(one, context.site.titles) for one in view.answers],
         pictures=pictures,
         trace=view.trace,
         timeline=trace_figure(view.trace) if view.trace else None,
