@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 from test_gated_applications import application  # noqa: F401 a fixture
+from test_reports import APPLICATIONS
 from test_truths_after_a_look import look, tell
 from test_watching import missed_rows, seen, watch
 
@@ -105,6 +106,25 @@ def test_new_rows_may_be_drawn_before_they_are_looked_at(
     assert found["late"] == 0
 
 
+def test_an_owner_takes_back_that_rows_were_drawn_at_random(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    truths = random.Random(1).sample(some_wrong(store, ann, application, 1000, share=0.35), 80)
+    tell(client, ann, application, drawn(truths))
+    place = f"{APPLICATIONS}/{application}/feedback"
+    taken_back = [{**one, "at_random": False} for one in truths]
+    told = client.post(place, json=taken_back, headers=ann.headers).json()
+    assert (told["drawn"], told["withdrawn"]) == (0, 80)
+    look(client, store, ann, application, tmp_path)
+    found = watch(client, ann, application)
+    assert found["claims"] == []
+    assert found["tests"]["concept"]["alarm"] is False
+
+
 def test_the_page_takes_the_word_for_a_file_and_names_who_gave_it(
     client: TestClient,
     store: Store,
@@ -117,11 +137,13 @@ def test_the_page_takes_the_word_for_a_file_and_names_who_gave_it(
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})  # type: ignore[arg-type]
     token = {"csrf": session.csrf_token(ann.key)}
     place = f"/applications/{application}/truth"
-    shown = browser.post(place, data={**token, "at_random": "true"}, files={"file": file})
+    shown = browser.post(place, data={**token, "at_random": "yes"}, files={"file": file})
     assert "3 of them are said to be of rows that were drawn at random" in shown.text
+    shown = browser.post(place, data={**token, "at_random": "no"}, files={"file": file})
+    assert "3 of them are not said to be drawn at random any more" in shown.text
     one = {**token, "request_id": "req_1000", "row": "7", "value": "big"}
     shown = browser.post(place, data=one)
     assert "drawn at random: that is kept" not in shown.text
     with store.read() as tx:
         words = tx.scoped(ann.caller.tenant_id).feedback.list(application_id=application)
-    assert [word.drawn for word in words] == [ann.caller.user_id] * 3 + [""]
+    assert [word.drawn for word in words] == [ann.caller.user_id] * 3 + ["nobody"] * 3 + [""]

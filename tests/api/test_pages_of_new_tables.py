@@ -65,6 +65,34 @@ def test_the_doubt_about_the_target_ends_when_one_is_chosen(
         assert f'value="{goal}" required' in told.text  # the page stays, with what was typed
 
 
+def test_several_columns_are_predicted_each_by_an_application_of_its_own(
+    pages: TestClient, store: Store, ann, upload, tmp_path: Path
+) -> None:
+    dataset = upload(ann, content=table_of_an_unsure_target())
+    work_off(store, tmp_path)
+    place = f"/new/{dataset['id']}"
+    wish = {"target": "Gene One", "role1": "target"}
+    shown = pages.get(place, params=wish).text
+    assert "2 applications will be started: Gene One, Gene Two." in shown
+    assert "Gene Two: predicted too" in shown
+
+    token = {"csrf": session.csrf_token(ann.key)}
+    started = pages.post(f"{place}?target=Gene+One&role1=target", data={**token, "name": "cells"})
+    assert started.url.path == "/applications"
+    with store.read() as tx:
+        made = tx.scoped(ann.caller.tenant_id).applications.list(limit=None)
+    assert {one.name: one.target for one in made} == {
+        "cells: Gene One": "Gene One",
+        "cells: Gene Two": "Gene Two",
+    }
+    work_off(store, tmp_path)
+    with store.read() as tx:
+        for one in made:
+            version = tx.unscoped().versions.get(tx.unscoped().applications.get(one.id).version_id)
+            inputs = [column["name"] for column in version.columns if column["role"] == "input"]
+            assert inputs == ["Cancer Present"]
+
+
 @pytest.mark.parametrize("asked", ["", "?fill_empty=true", "?fill_absent=true&fill_empty=true"])
 def test_the_permissions_of_a_request_reach_the_predictor(
     client: TestClient, store: Store, predictor, ann, asked: str

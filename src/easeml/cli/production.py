@@ -133,18 +133,20 @@ def feedback(
     ],
     value: Annotated[str, typer.Option(help="The column that says what was true.")] = "value",
     at_random: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--at-random", help="The rows were drawn at random from all rows of their days."
+            "--at-random/--not-at-random",
+            help="The rows were drawn at random from all rows of their days; or take that back.",
         ),
-    ] = False,
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say what was true of rows that an endpoint was asked about.
 
     `easeml predict --name-rows` writes a request_id and a row beside each prediction. Columns with
     other names are left out. With --at-random few rows prove that the model became worse: watching
-    takes your word for it, unless the rows look unlike the others.
+    takes your word for it, unless the rows look unlike the others. It is kept with your name;
+    --not-at-random takes it back, from the next look on.
     """
     content = read_text(file, encoding="utf-8-sig")
     counts = Counter[str]()

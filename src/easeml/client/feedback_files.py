@@ -20,20 +20,19 @@ _FORMS = (
 
 
 def parts_of(
-    content: str, where: str, value: str = "value", *, at_random: bool = False
+    content: str, where: str, value: str = "value", *, at_random: bool | None = None
 ) -> Iterator[Feedback]:
     """Give the words on rows that a text holds, as many at a time as one request takes.
 
     ``value``: the column that says what was true. Other columns are left out: the file may be one
-    of predictions. ``at_random``: all of its rows were drawn at random. Raises ``InvalidInput`` for
-    what cannot be read, naming the file (``where``) or the row, from 0.
+    of predictions. ``at_random``: all of its rows were drawn at random; false withdraws that.
+    Raises ``InvalidInput`` for what cannot be read, naming the file (``where``) or the row, from 0.
     """
     told = []
     for row in _read(content, where):
         named = _named(row, value)
-        told.append(
-            {**named, "at_random": True} if at_random and isinstance(named, dict) else named
-        )
+        says_so = at_random is not None and isinstance(named, dict)
+        told.append({**named, "at_random": at_random} if says_so else named)
     for start in range(0, max(1, len(told)), _AT_ONCE):
         yield _checked(told[start : start + _AT_ONCE], start, value)
 

@@ -52,14 +52,15 @@ class Told(Request):
 
     It is named by the ``request_id`` of the answer and its number in the request, from 0, or by the
     ``key`` that was sent with it as a column of that name. ``at_random``: the row was drawn at
-    random from all of its days, whatever is known of it.
+    random from all of its days, whatever is known of it; false withdraws that this was said, and
+    None says nothing of it.
     """
 
     request_id: str = Field("", max_length=100)
     row: int = Field(0, ge=0)
     key: str = Field("", max_length=1000)
     value: str | float | bool
-    at_random: bool = False
+    at_random: bool | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -85,13 +86,15 @@ class Feedback(RootModel[list[Told]]):
 class FeedbackKept(Answer):
     """``kept``: how many were kept. ``known``: how many of them name rows that were kept by now.
     ``foreign``: how many are nothing that a model could answer, so that it counts as wrong there.
-    ``drawn``: how many were said to be of rows that were drawn at random.
+    ``drawn``: how many were said to be of rows that were drawn at random; ``withdrawn``: of how many
+    that is not said any more.
     """
 
     kept: int
     known: int
     foreign: int = 0
     drawn: int = 0
+    withdrawn: int = 0
 
     @property
     def says(self) -> str:
@@ -110,6 +113,11 @@ class FeedbackKept(Answer):
             said += (
                 f" {self.drawn:,} of them are said to be of rows that were drawn at random: that "
                 "is kept with your name, and alarms may rest on it."
+            )
+        if self.withdrawn:
+            said += (
+                f" {self.withdrawn:,} of them are not said to be drawn at random any more: the "
+                "next look takes them as they came. What earlier looks have counted stays."
             )
         if self.foreign:
             said += (

@@ -164,8 +164,19 @@ def said(tables: Tables, application: Application, seen: Window) -> Said:
         before=_truths(usable[:begin]),
         until=max(seen.told_until, *times[begin:end][-1:], 0.0),
         fresh=usable[first:end],
-        drawn={_name(word): word for word in usable[:end] if word.drawn},
+        drawn=_claimed(usable[:end]),
     )
+
+
+def _claimed(words: Iterable[records.Feedback]) -> dict[feedback.Named, records.Feedback]:
+    """Return the newest claims that rows were drawn at random, but for those that were withdrawn."""
+    found: dict[feedback.Named, records.Feedback] = {}
+    for word in words:
+        if word.drawn == feedback.WITHDRAWN:
+            found.pop(_name(word), None)
+        elif word.drawn:
+            found[_name(word)] = word
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, records
 
+WITHDRAWN = "nobody"
+"""Who says that a row was drawn at random, where an owner has taken that back."""
 Named = tuple[str, int] | str
 """A row: its request and number, or its key."""
 
@@ -39,7 +41,7 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
                     row=one.row,
                     key=one.key,
                     value={"value": value},
-                    drawn=caller.user_id if one.at_random else "",
+                    drawn=_drawn(caller, one.at_random),
                 )
             )
         tables.feedback.add_all(told)
@@ -49,7 +51,8 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
         kept=len(told),
         known=known,
         foreign=foreign,
-        drawn=sum(one.at_random for one in feedback.root),
+        drawn=sum(one.at_random is True for one in feedback.root),
+        withdrawn=sum(one.at_random is False for one in feedback.root),
     )
 
 
@@ -71,6 +74,13 @@ def word_on(
         chosen=chosen,
         drawn=drawn,
     )
+
+
+def _drawn(caller: Caller, at_random: bool | None) -> str:
+    """Return who says that a row was drawn at random, as it is kept."""
+    if at_random is None:
+        return ""
+    return caller.user_id if at_random else WITHDRAWN
 
 
 def _number(value: str | float | bool) -> str | float | bool:

@@ -48,6 +48,8 @@ TABS = (
 )
 
 M = TypeVar("M", bound=BaseModel)
+TOLD = tuple(FeedbackKept.model_fields)
+"""What became of truths, in the order in which an address says it."""
 
 
 async def load(context: PageContext) -> Application:
@@ -139,10 +141,9 @@ async def history(context: PageContext) -> Response:
 def _just_told(counts: str) -> FeedbackKept | None:
     """Return what became of truths that were just told, as an address says it; nothing without."""
     numbers = counts.split("-")
-    if len(numbers) != 4 or not all(map(str.isdecimal, numbers)):
+    if len(numbers) != len(TOLD) or not all(map(str.isdecimal, numbers)):
         return None
-    kept, known, foreign, drawn = map(int, numbers)
-    return FeedbackKept(kept=kept, known=known, foreign=foreign, drawn=drawn)
+    return FeedbackKept(**dict(zip(TOLD, map(int, numbers), strict=True)))
 
 
 @signed_in

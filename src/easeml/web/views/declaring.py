@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from easeml.client import made_request
-from easeml.contract.applications import Declaration
+from easeml.contract.applications import Declaration, one_a_target
 from easeml.contract.datasets import Column, Version
 from easeml.errors import InvalidInput
 from easeml.web.forms import positive_number
@@ -17,7 +17,13 @@ from easeml.web.views.constraining import constraint_fields, constraints, told
 from easeml.web.views.costing import with_costs
 
 _LARGEST = 1e9
-_VERBS = {"drop": "left out", "input": "used", "weight": "weight of the row"}
+_TOO = "target"  # the role of a column that is predicted beside the target
+_VERBS = {
+    "drop": "left out",
+    "input": "used",
+    "weight": "weight of the row",
+    _TOO: "predicted too",
+}
 _WAYS = ("rising", "falling")
 
 
@@ -115,8 +121,26 @@ class Wishes:
         }
         return [(name, wish) for name, wish in rules.items() if wish]
 
+    def targets(self, version: Version) -> list[str]:
+        """Return the columns that are to be predicted, each by an application; the target first."""
+        target = self.target or version.summary.get("target", "")
+        return list(filter(None, dict.fromkeys([target, *self._in_role(_TOO, version)])))
+
+    def declarations(self, version: Version, name: str) -> list[Declaration]:
+        """Return what they ask for, a declaration for each target. ``name``: of the data."""
+        declared = self._declared(version)
+        targets = self.targets(version)
+        if len(targets) < 2:
+            return [declared]
+        return one_a_target(declared, targets, name)
+
     def declaration(self, version: Version) -> Declaration:
-        """Return what they ask for."""
+        """Return what they ask for of the target; what is predicted too is no input."""
+        declared = self._declared(version)
+        others = self.targets(version)[1:]
+        return declared.model_copy(update={"drop": [*declared.drop, *others]})
+
+    def _declared(self, version: Version) -> Declaration:
         return made_request(
             Declaration,
             dataset_id=version.dataset_id,

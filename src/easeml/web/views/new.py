@@ -96,21 +96,27 @@ async def review(context: PageContext) -> Response:
 async def start(context: PageContext) -> Response:
     """Declare the application."""
     form = await context.form()
-    version = (await context.client.dataset(context.path("dataset"))).version
+    dataset = await context.client.dataset(context.path("dataset"))
+    version = dataset.version
     wishes = Wishes.read(context.request.query_params.multi_items(), version)
-    rest = {
-        "name": str(form.get("name", "")).strip() or None,
-        "max_seconds": _limit(str(form.get("minutes", ""))),
-    }
-    declaration = made_request(Declaration, **{**wishes.declaration(version).model_dump(), **rest})
-    once = hashlib.sha256(
-        f"{form.get('csrf')} {declaration.model_dump_json()}".encode()
-    ).hexdigest()
-    application = await context.client.create_application(declaration, idempotency_key=once)
-    if wishes.goal:
-        goal = await _goal_text(context, declaration, wishes.goal)
-        await context.client.set_goal(application.id, goal)
-    return back_to(f"/applications/{application.id}")
+    name = str(form.get("name", "")).strip()
+    rest = {"max_seconds": _limit(str(form.get("minutes", "")))}
+    made = []
+    for one in wishes.declarations(version, name or dataset.name):
+        named = one.name or name or None
+        wish = made_request(Declaration, **{**one.model_dump(), **rest, "name": named})
+        made.append(await _started(context, wish, wishes.goal, str(form.get("csrf"))))
+    return back_to("/applications" if len(made) > 1 else f"/applications/{made[0]}")
+
+
+async def _started(context: PageContext, wish: Declaration, goal: str, csrf: str) -> str:
+    """Start an application with its goal, if there is one; return its id."""
+    once = hashlib.sha256(f"{csrf} {wish.model_dump_json()}".encode()).hexdigest()
+    application = await context.client.create_application(wish, idempotency_key=once)
+    if goal:
+        text = await _goal_text(context, wish, goal)
+        await context.client.set_goal(application.id, text)
+    return application.id
 
 
 async def _goal_text(context: PageContext, declaration: Declaration, value: str) -> str:
@@ -180,6 +186,7 @@ async def _show(
         "problem": problem,
         "wishes": wishes,
         "target": _target(wishes, version),
+        "targets": wishes.targets(version),
         "changes": wishes.changes(version),
         "query": wishes.query(),
         "suspects": suspects(version, proposal, wishes),
@@ -207,7 +214,10 @@ async def _proposed(
     if not _target(wishes, version):
         return None, None
     try:
-        return await context.client.propose(wishes.declaration(version)), None
+        proposal = await context.client.propose(wishes.declaration(version))
+        for one in wishes.declarations(version, "data")[1:]:
+            await context.client.propose(one)
+        return proposal, None
     except EasemlError as error:
         return None, error
 

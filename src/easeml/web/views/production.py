@@ -14,7 +14,9 @@ from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 from easeml.web.forms import chosen_file
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.views.application import TOLD
 
+_AT_RANDOM = {"yes": True, "no": False}
 _HERE = "/applications/{application}"
 
 
@@ -56,17 +58,17 @@ async def tell(context: PageContext) -> Response:
     for part in await _told(form):
         answer = await context.client.give_feedback(application_id, part)
         found.update(answer.model_dump())
-    counts = "-".join(str(found[name]) for name in ("kept", "known", "foreign", "drawn"))
+    counts = "-".join(str(found[name]) for name in TOLD)
     return back_to(f"/applications/{application_id}/history?told={counts}#kept")
 
 
 async def _told(form: FormData) -> list[Feedback]:
     """Return what a form says was true; raises ``InvalidInput``."""
-    file, at_random = chosen_file(form.get("file")), bool(form.get("at_random"))
+    file, at_random = chosen_file(form.get("file")), _AT_RANDOM.get(str(form.get("at_random")))
     if file is not None:
         content = (await file.read()).decode("utf-8-sig", errors="replace")
         return list(parts_of(content, str(file.filename), at_random=at_random))
-    named: dict[str, str | bool] = {"at_random": True} if at_random else {}
+    named: dict[str, str | bool] = {} if at_random is None else {"at_random": at_random}
     for name in ("request_id", "row", "key", "value"):
         text = str(form.get(name, "")).strip()
         if text:
