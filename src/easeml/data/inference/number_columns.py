@@ -14,7 +14,7 @@ from easeml.data.inference.text_columns import text_report
 from easeml.data.types import values as v
 from easeml.data.types.column_report import ColumnReport, sort_labels
 from easeml.data.types.comma_files import are_dots_of_thousands
-from easeml.data.types.number_forms import CLOCKS, number_form, plain_numbers
+from easeml.data.types.number_forms import CLOCKS, is_of_accounts, number_form, plain_numbers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -167,6 +167,8 @@ def _range_told(numbers: _Numbers) -> str:
     if numbers.form in CLOCKS:
         return f"Times of day, in minutes since midnight: {first} to {last}."
     said = f"{kind} from {first} to {last}, {len(numbers.unique):,} different."
+    if is_of_accounts(numbers.form):
+        return f"{said} Negative ones are written like {numbers.form}."
     return f"{said} Written like {numbers.form}." if numbers.form else said
 
 

@@ -1,6 +1,7 @@
 """How people write numbers: decimal comma, thousands, currency, percent, times of day.
 
-A form is named by how it writes 1234.5.
+A form is named by how it writes 1234.5, or -1234.5 where that has no sign in front: accounts write
+``(1.234,5)``, some programs ``1.234,5-``.
 
 ``1.234,5`` has a decimal comma and dots between thousands, ``$1,234.5`` a sign in front; the empty
 form is ``1234.5``. A time of day is the minutes since midnight: ``20:34:30``, or ``8:34:30 PM``.
@@ -45,6 +46,7 @@ _SIGNS = re.compile(
     r"\s*(%|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR|k?g|mg|c?m|mm|km|s|min|h|ms|oz|lbs?|ft|°[CF]?|kWh?|[KMGT]i?B)\s*"
 )
 
+_ENDS = (("(", ")"), ("", "-"))  # of negative numbers without a sign in front
 _GUESSED_BY = 200  # texts, by which it is guessed how most are written
 _MOST = 0.9  # of them
 
@@ -135,6 +137,62 @@ class NumberForm:
 
 
 @dataclass(frozen=True)
+class AccountForm:
+    """A form whose negative numbers have ``ends`` around them, or a minus behind, and no sign.
+
+    ``form``: of the others.
+    """
+
+    form: NumberForm
+    ends: tuple[str, str]
+
+    @property
+    def example(self) -> str:
+        """How -1234.5 is written."""
+        opening, closing = self.ends
+        return f"{opening}{self.form.example or '1234.5'}{closing}"
+
+    @cached_property
+    def _negative(self) -> str:
+        """A regular expression of the negative numbers; a unit may be outside of the ends."""
+        before = re.escape(self.form.prefix.strip())
+        behind = re.escape(self.form.suffix.strip())
+        opening, closing = map(re.escape, self.ends)
+        number = self.form.pattern.removeprefix("^").removesuffix("$")
+        return rf"^({before})?\s*{opening}\s*{number}\s*{closing}\s*({behind})?$"
+
+    def fits(self, array: pa.Array) -> bool:
+        """Whether all texts of a column are numbers of this form."""
+        return bool(self.mask(array).all())
+
+    def mask(self, array: pa.Array) -> np.ndarray:
+        """Which texts of a column are numbers of this form."""
+        is_negative = arrow_compute().match_substring_regex(array, self._negative)
+        return is_negative.to_numpy(zero_copy_only=False) | self.form.mask(array)
+
+    def plain(self, text: str) -> str:
+        """Rewrite a number of this form as ``-1234.5``; other text stays as it is."""
+        if not re.match(self._negative, text):
+            return self.form.plain(text)
+        return f"-{self.form.plain(self._without_ends(text))}"
+
+    def _without_ends(self, text: str) -> str:
+        for end in filter(None, self.ends):
+            text = text.replace(end, "")
+        return text
+
+    def plain_array(self, array: pa.Array) -> pa.Array:
+        """As ``plain``, of a column."""
+        compute = arrow_compute()
+        bare = array
+        for end in filter(None, self.ends):
+            bare = compute.replace_substring(bare, end, "")
+        negative = compute.binary_join_element_wise("-", self.form.plain_array(bare), "")
+        is_negative = compute.match_substring_regex(array, self._negative)
+        return compute.if_else(is_negative, negative, self.form.plain_array(array))
+
+
+@dataclass(frozen=True)
 class Clock:
     """A form of times of day, which are rewritten as minutes since midnight."""
 
@@ -188,9 +246,21 @@ CLOCKS = {clock.example: clock for clock in _CLOCKS}
 """The forms of times of day by their names."""
 
 
+Form = NumberForm | AccountForm | Clock
+
+
 @lru_cache(maxsize=4096)
-def _form(name: str) -> NumberForm | Clock:
+def _form(name: str) -> Form:
+    for ends in _ENDS:
+        inner = name.removeprefix(ends[0]).removesuffix(ends[1])
+        if f"{ends[0]}{inner}{ends[1]}" == name:
+            return AccountForm(NumberForm.from_example(inner), ends)
     return CLOCKS.get(name) or NumberForm.from_example(name)
+
+
+def is_of_accounts(form: str) -> bool:
+    """Tell whether a form is named by how it writes -1234.5."""
+    return bool(form) and isinstance(_form(form), AccountForm)
 
 
 def checked_form(form: str) -> str:
@@ -220,17 +290,40 @@ def number_form(texts: list[str]) -> str | None:
     import pyarrow as pa
 
     array = pa.array(texts, pa.string())
-    forms = chain(_CLOCKS, _number_forms(texts[:200]))
+    forms = chain(_CLOCKS, _number_forms(texts[:200]), _account_forms(texts))
     return next((form.example for form in forms if form.fits(array)), None)
 
 
-def number_form_of_most(texts: list[str]) -> NumberForm | Clock | None:
+def _account_forms(texts: list[str]) -> Iterator[AccountForm]:
+    """The forms whose negative numbers have no sign in front, if some of the texts look so."""
+    for ends in _ENDS:
+        opening, closing = ends
+        marked = [text for text in texts if opening in text and closing in text[1:]]
+        if _may_be_negative(marked, texts, ends):
+            bare = [*marked[:100], *texts[:100]]
+            for end in filter(None, ends):
+                bare = [text.replace(end, "").strip() for text in bare]
+            for form in (_PLAIN, *_number_forms(bare)):
+                yield AccountForm(form, ends)
+
+
+def _may_be_negative(marked: list[str], texts: list[str], ends: tuple[str, str]) -> bool:
+    """Whether some texts are marked as negative: not all are, as notes (1) and (2) are.
+
+    A minus behind a whole number may be that of a grade, 2-.
+    """
+    has_decimals = any(map(re.compile(r"\d[.,]\d").search, marked))
+    return 0 < len(marked) < len(texts) and (has_decimals or ends[0] != "")
+
+
+def number_form_of_most(texts: list[str]) -> Form | None:
     """The form in which most of these (distinct) texts are numbers, the plain one too; or None."""
     import pyarrow as pa
 
     sample = texts[:: max(1, len(texts) // _GUESSED_BY)]
     array = pa.array(sample, pa.string())
-    forms = [_PLAIN, *_CLOCKS, *_forms_with(*_commonest_affixes(sample))]
+    usual = _forms_with(*_commonest_affixes(sample))
+    forms = [_PLAIN, *_CLOCKS, *usual, *_account_forms(sample)]
     fitting = [int(form.mask(array).sum()) for form in forms]
     most = max(fitting)
     return forms[fitting.index(most)] if most >= _MOST * len(sample) else None

@@ -1,0 +1,48 @@
+"""Negative numbers as accounts and some programs write them: (1.234,50), and 1.234,50- ."""
+
+from pathlib import Path
+
+import pytest
+
+from easeml.data import declare, infer, parse_rows, read_table
+from easeml.data.types.number_forms import number_form, plain_number_of
+
+from .tables import write
+
+
+@pytest.mark.parametrize(
+    ("texts", "form", "numbers"),
+    [
+        (["1.234,50", "(12,30)", "5"], "(1.234,5)", ["1234.50", "-12.30", "5"]),
+        (["12.5", "(3.25)", "(4)"], "(1234.5)", ["12.5", "-3.25", "-4"]),
+        (["1.234,50 €", "(12,30 €)", "(5) €"], "(1.234,5 €)", ["1234.50", "-12.30", "-5"]),
+        (["$1,234.50", "($12.30)", "$(3.10)"], "($1,234.5)", ["1234.50", "-12.30", "-3.10"]),
+        (["12,50-", "3,25", "1.000,00-"], "1.234,5-", ["-12.50", "3.25", "-1000.00"]),
+        (["(1)", "(2)"], None, []),  # notes
+        (["1-", "2", "3"], None, []),  # grades
+        (["(0351) 12345", "5"], None, []),
+    ],
+)
+def test_forms(texts: list[str], form: str | None, numbers: list[str]) -> None:
+    assert number_form(texts) == form
+    if form is not None:
+        assert [plain_number_of(text, form) for text in texts] == numbers
+
+
+def test_a_result_with_losses_in_parentheses_is_a_column_of_numbers(tmp_path: Path) -> None:
+    """It was taken for an identifier, and left out."""
+    cells = [f"{place * 17},5" if place % 3 else f"({place * 13},25)" for place in range(60)]
+    rows = [f"{cell};{'ab'[place % 2]}" for place, cell in enumerate(cells)]
+    path = write(tmp_path, "\n".join(["Ergebnis;y", *rows]) + "\n")
+    found = infer(path, target="y")
+    [report, _] = found.columns
+    assert (report.type, report.role, report.format) == ("number", "input", "(1234,5)")
+    assert "Negative ones are written like (1234,5)." in report.evidence
+
+    version = declare(read_table(path), found.columns, "y")
+    assert min(frame["Ergebnis"].min() for frame in version.frames.values()) < -700
+    schemas = (version.schema_in, version.schema_out)
+    asked = parse_rows(b'{"rows": [{"Ergebnis": "(7,25)"}, {"Ergebnis": "3"}]}', "", *schemas)
+    assert asked.frame["Ergebnis"].tolist() == [-7.25, 3.0]
+    sent = parse_rows(b"Ergebnis;z\n(7,25);1\n3,5;1\n", "text/csv", *schemas)
+    assert sent.frame["Ergebnis"].tolist() == [-7.25, 3.5]
