@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 from easeml.errors import InvalidInput
 
+MARK = "\ufeff"
 DELIMITERS = ",;\t|"
 _JUDGED = 200  # rows by which it is told how numbers are written
 _HEAD = 1 << 18  # characters of a text that are looked at
@@ -22,10 +23,14 @@ _DECIMAL_POINT = re.compile(r"[-+]?(?![1-9]\d{0,2}\.\d{3}$)(\d+|\d{1,3}([,' ]\d{
 
 @dataclass(frozen=True, slots=True)
 class CsvStyle:
-    """How a CSV file is written: what stands between its cells, and before decimals."""
+    """How a CSV file is written: what stands between its cells, and before decimals.
+
+    ``mark``: what it begins with, so that a spreadsheet reads it as UTF-8.
+    """
 
     delimiter: str = ","
     decimal: str = "."
+    mark: str = ""
 
     @classmethod
     def of(cls, text: str) -> "CsvStyle":

@@ -93,6 +93,25 @@ def test_downloaded_predictions_name_their_rows(
     assert first.endswith(",0")
 
 
+def test_downloaded_predictions_stand_behind_the_rows_that_were_sent(
+    pages: TestClient, store: Store, predictor, ann
+) -> None:
+    """They came without: whose they are, nobody could tell."""
+    made = furnish(store, ann.caller.tenant_id)
+    path = f"/applications/{made.application_id}/try"
+    asked = {"csrf": session.csrf_token(ann.key), "download": "1"}
+    count = (
+        len(pages.post(path, data=asked, files={"file": ("r.csv", b"size\n1\n")}).text.splitlines())
+        - 1
+    )
+    lines = ["size;größe", *(f"1;ü{place}" for place in range(count))]
+    sent = "\n".join(lines).encode("cp1252")
+    answer = pages.post(path, data=asked, files={"file": ("rows.csv", sent)})
+    header, first, *_ = answer.text.splitlines()
+    assert header.startswith("\ufeffsize;größe;prediction;")
+    assert first.startswith("1;ü0;")
+
+
 def test_a_model_that_never_served_is_compared_on_requests_to_come(
     client: TestClient, pages: TestClient, store: Store, ann
 ) -> None:

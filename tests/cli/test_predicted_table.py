@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from easeml.cli.predicted_table import of_rows, of_samples, write_as
+from easeml.cli.sent_rows import rows_of_table
 from easeml.contract.applications import Prediction
 from easeml.data import style_notes
 from easeml.decimals import CsvStyle
@@ -150,13 +151,29 @@ def test_json_lines_and_parquet(tmp_path: Path) -> None:
 
 
 def test_samples_have_names_or_numbers() -> None:
-    assert list(of_samples(predicted(names=["a.png", "b.png"])).columns["sample"]) == [
+    assert list(of_samples(predicted(names=["a.png", "b.png"]), "x.zip").columns["sample"]) == [
         "a.png",
         "b.png",
     ]
-    assert list(of_samples(predicted()).columns["sample"]) == [1, 2]
+    assert list(of_samples(predicted(), "x.zip").columns["sample"]) == [1, 2]
 
 
 def test_as_many_predictions_as_rows() -> None:
     with pytest.raises(Conflict):
         of_rows(["x"], [["1"]], predicted(), ",")
+
+
+def test_a_picture_that_was_sent_alone_has_its_name() -> None:
+    """It was called body."""
+    alone = predicted(predictions=["yes"], names=["body"])
+    assert list(of_samples(alone, "cell 7.png").columns["sample"]) == ["cell 7.png"]
+
+
+def test_a_file_that_was_not_utf_8_comes_back_so_that_a_spreadsheet_reads_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "rows.csv").write_bytes("Größe;y\n1,5;ü\n".encode("cp1252"))
+    rows = rows_of_table(tmp_path / "rows.csv")
+    found = of_rows(rows.header, rows.cells, predicted(predictions=["ja"]), ";", rows.mark)
+    found.write(tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == "\ufeffGröße;y;prediction\n1,5;ü;ja\n".encode()

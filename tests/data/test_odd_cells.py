@@ -47,6 +47,11 @@ def test_an_odd_cell_is_told_with_its_row_and_what_becomes_of_it(
     assert "(--set v=text)" in report.evidence
 
 
+def test_the_way_out_can_be_pasted_into_a_shell(tmp_path: Path) -> None:
+    report = column(tmp_path, [*NUMBERS, "1O.5"], "Length (mm)")
+    assert "(--set 'Length (mm)=text')" in report.evidence
+
+
 @pytest.mark.parametrize("word", ["n.v.", "?", "n/a"])
 def test_a_usual_word_for_no_value_is_missing_without_a_word(tmp_path: Path, word: str) -> None:
     report = column(tmp_path, [*NUMBERS, word])

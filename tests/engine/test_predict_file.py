@@ -97,6 +97,13 @@ def test_rows_are_handed_out_as_the_file_was_written(
     written = b"".join(as_stream(tmp_path / "predictions", TableFormat.CSV)).decode()
     assert written.replace('"', "") == "x;kind;note;prediction\n" + "1,5;a;b;1,5\n" * 3
 
+    (tmp_path / "source").write_bytes("x;größe\n1,5;ü\n".encode("cp1252"))
+    spec = predict_file.PredictFileSpec.model_construct(filename="rows.csv", source="")
+    predict_file.predict_file(spec, tmp_path, tmp_path)
+    written = b"".join(as_stream(tmp_path / "predictions", TableFormat.CSV)).decode()
+    assert written.startswith("\ufeff")
+    assert "1,5;ü;1,5" in written.replace('"', "")
+
 
 @pytest.mark.parametrize("printed", ["", f"{'9' * 5000} of 3 rows", "of rows", "3 of x rows"])
 def test_what_tells_no_share(printed: str) -> None:

@@ -144,6 +144,11 @@ def _check(pages: Starlette, link: str) -> None:
             "",
             '&lt;b&gt; &amp; <a href="/admin">the page Administration</a>',
         ),
+        (
+            "Correct it (see below), or (--set 'Length (mm)=text').",
+            "",
+            "Correct it (see below), or (choose text as the type of Length (mm)).",
+        ),
         ("Nothing to do.", HERE, "Nothing to do."),
     ],
 )

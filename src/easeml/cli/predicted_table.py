@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _JSON_LINES = {".jsonl", ".ndjson"}
 _USUAL = CsvStyle()
+_WITHOUT_NAME = (["body"], ["body.png"])  # what the service calls a file that was sent alone
 _PARQUET = {".parquet", ".pq"}
 
 
@@ -85,7 +86,7 @@ class PredictedTable:
             elif suffix in _JSON_LINES:
                 path.write_text(self.as_json_lines(), encoding="utf-8")
             else:
-                path.write_text(self.as_csv(), encoding="utf-8")
+                path.write_text(self.style.mark + self.as_csv(), encoding="utf-8")
 
     def _write_parquet(self, path: Path) -> None:
         import pyarrow as pa
@@ -135,9 +136,14 @@ def written_to(out: Path | None) -> str:
 
 
 def of_rows(
-    header: Sequence[str], rows: Sequence[Sequence[Any]], prediction: Prediction, delimiter: str
+    header: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    prediction: Prediction,
+    delimiter: str,
+    mark: str = "",
 ) -> PredictedTable:
-    """Return the rows with what was predicted. ``header``: the names of their cells.
+    """Return the rows with what was predicted. ``header``: the names of their cells;
+    ``mark``: what their file begins with.
 
     Raises ``Conflict`` where rows and predictions differ in number.
     """
@@ -148,7 +154,7 @@ def of_rows(
     columns: dict[str, Sequence[Any]] = {}
     for place, name in enumerate(header):
         columns[_unlike(name, columns)] = [_cell_at(row, place) for row in rows]
-    style = CsvStyle(delimiter, decimal_sign(rows))
+    style = CsvStyle(delimiter, decimal_sign(rows), mark)
     return PredictedTable({**columns, **as_columns(prediction, taken=columns)}, style)
 
 
@@ -157,9 +163,14 @@ def _cell_at(row: Sequence[Any], place: int) -> Any:
     return row[place] if place < len(row) else ""
 
 
-def of_samples(prediction: Prediction) -> PredictedTable:
-    """Return the names of the samples, or their numbers, with what was predicted."""
+def of_samples(prediction: Prediction, file: str) -> PredictedTable:
+    """Return the names of the samples, or their numbers, with what was predicted.
+
+    ``file``: the name of the one that was sent; a single picture has it.
+    """
     names = prediction.names or range(1, len(prediction.predictions) + 1)
+    if prediction.names in _WITHOUT_NAME:
+        names = [file]
     return PredictedTable({"sample": list(names), **as_columns(prediction, taken=["sample"])})
 
 

@@ -172,7 +172,7 @@ def _predicted(
     if file.is_dir() or file.suffix.lower() in _SAMPLES:
         with as_file(file) as packed:
             prediction = client.predict(application_id, file=read_bytes(packed))
-        table = of_samples(prediction)
+        table = of_samples(prediction, file.name)
         return prediction, table.with_names([prediction]) if name_rows else table
     rows = rows_of_table(file)
     parts = [rows.content]
@@ -190,7 +190,7 @@ def _predicted(
     if is_row_more and rows.may_lack_names:
         # The model's columns have no names: the service took the first row for a row.
         rows = rows.with_first_row()
-    table = of_rows(rows.header, rows.cells, prediction, rows.delimiter)
+    table = of_rows(rows.header, rows.cells, prediction, rows.delimiter, rows.mark)
     return prediction, table.with_names(answers) if name_rows else table
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from easeml.cli import nameless
 from easeml.cli.named_files import reading
 from easeml.data import DatasetError, bare_text, is_header
-from easeml.decimals import most_frequent_delimiter
+from easeml.decimals import MARK, most_frequent_delimiter
 from easeml.errors import InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
@@ -27,6 +27,7 @@ class SentRows:
 
     ``divided`` returns parts of the content, each of at most so many rows, that can be sent alone.
     ``may_lack_names``: the first row may be one of the rows. ``note``: on what was left out.
+    ``mark``: what a file of them begins with.
     """
 
     header: list[str]
@@ -37,6 +38,7 @@ class SentRows:
     delimiter: str = ","
     may_lack_names: bool = False
     note: str = ""
+    mark: str = ""
 
     def with_first_row(self) -> "SentRows":
         """Return the table whose columns have no names: what stood for them is a row."""
@@ -60,7 +62,7 @@ def _of_json(file: Path) -> SentRows:
 
 
 def _of_text(content: bytes, where: str) -> SentRows:
-    body, note = _bare(content, where)
+    body, note, mark = _bare(content, where)
     header, cells = read_csv(body, where)
     if not is_header(header, cells[:_JUDGED]):
         # Each part needs the names that the service gives to columns without one.
@@ -68,19 +70,19 @@ def _of_text(content: bytes, where: str) -> SentRows:
         header, cells = read_csv(body, where)
     delimiter = delimiter_of(body)
     may_lack_names = nameless.has_number(header)
-    return SentRows(header, cells, body, "csv", split_csv, delimiter, may_lack_names, note)
+    return SentRows(header, cells, body, "csv", split_csv, delimiter, may_lack_names, note, mark)
 
 
-def _bare(content: bytes, where: str) -> tuple[bytes, str]:
+def _bare(content: bytes, where: str) -> tuple[bytes, str, str]:
     """Return a text table in UTF-8 without what stands around it, as the service reads it.
 
-    The second is a sentence about what was left out below. What is no table is left as it is: that
-    is told later.
+    The second is a sentence about what was left out below; the third what a file of the rows begins
+    with. What is no table is left as it is: that is told later.
     """
     with suppress(DatasetError):
         bare = bare_text(content, where)
-        return bare.text.encode(), bare.left_out
-    return content, ""
+        return bare.text.encode(), bare.left_out, "" if bare.is_utf_8 else MARK
+    return content, "", ""
 
 
 def _parts_of(rows: list[dict[str, Any]], rows_at_once: int) -> list[list[dict[str, Any]]]:

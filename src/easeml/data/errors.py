@@ -1,5 +1,6 @@
 """The one error of this room, and the likely spelling of a name that is not there."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -83,3 +84,8 @@ def shown(value: object) -> str:
     """A value as it may stand in a message: quoted, and not longer than 60 characters."""
     text = str(value)
     return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def told_setting(column: str, kind: str) -> str:
+    """Return how a type is set, to be pasted into a shell: ``--set 'Length (mm)=text'``."""
+    return f"--set {shlex.quote(f'{column}={kind}')}"

@@ -30,7 +30,7 @@ class Place:
 
 PLACES = (
     # What follows a type in brackets, or stands in a sentence.
-    Place(r"\(--set '?([^=)]+)=(\w+)'?\)", r"(choose \2 as the type of \1)", ""),
+    Place(r"\(--set '?((?:(?! \(--)[^=])+)=(\w+)'?\)", r"(choose \2 as the type of \1)", ""),
     Place(r"\(--keep NAME\)", '(choose "use" in the table of columns)', ""),
     Place(r"\(--split '\w+:[^']+'\)", '(New application, "Rows that test")', "/new"),
     Place(

@@ -8,7 +8,7 @@ from itertools import compress
 from typing import NamedTuple
 
 from easeml.data.errors import refusing
-from easeml.data.readers.encoding import decoded
+from easeml.data.readers.encoding import OTHER_ENCODINGS, decoded
 from easeml.data.readers.headings import LAST, rows_below, told_of_below
 from easeml.data.readers.layout import layout_of
 from easeml.data.readers.short_rows import without_short_end
@@ -18,12 +18,14 @@ from easeml.data.readers.source import Source
 class BareText(NamedTuple):
     """``text``: the lines from the header to the last row; ``delimiter``: of their cells.
 
-    ``left_out``: a sentence about the rows below these; nothing of none.
+    ``left_out``: a sentence about the rows below these; nothing of none. ``is_utf_8``: so is the
+    file.
     """
 
     text: str
     delimiter: str
     left_out: str = ""
+    is_utf_8: bool = True
 
 
 def bare_text(data: bytes, name: str) -> BareText:
@@ -31,7 +33,8 @@ def bare_text(data: bytes, name: str) -> BareText:
 
     Raises DatasetError where it is no text, or empty.
     """
-    text, _ = decoded(data, name)
+    text, encoding = decoded(data, name)
+    is_utf_8 = encoding not in OTHER_ENCODINGS
     layout = layout_of(text, Source(name, data=data))
     begun, short = without_short_end(layout.begun(text), layout)
     lines = io.StringIO(begun, newline="").readlines()
@@ -50,7 +53,7 @@ def bare_text(data: bytes, name: str) -> BareText:
     below = rows_below(last) if len(widths) == 1 else []
     left_out = told_of_below([*below, *short])
     if not below:
-        return BareText(begun, layout.delimiter, left_out)
+        return BareText(begun, layout.delimiter, left_out, is_utf_8)
     kept = len(values) + layout.has_names - len(below)
     end = list(compress(ends, are_filled))[kept - 1]
-    return BareText("".join(lines[:end]), layout.delimiter, left_out)
+    return BareText("".join(lines[:end]), layout.delimiter, left_out, is_utf_8)

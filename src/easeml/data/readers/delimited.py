@@ -76,7 +76,7 @@ def open_csv(source: Source) -> SlicedTable:
     told = _told(encoding, source, layout, head, [*below, *end.left_out])
     batches = partial(_first_rows, kept, partial(opened, block))
     names = tuple(layout.names)
-    return SlicedTable(names, kept, batches, told.get("note", ""), layout.delimiter)
+    return SlicedTable(names, kept, batches, told.get("note", ""), layout.delimiter, encoding)
 
 
 class _ShortEnd:

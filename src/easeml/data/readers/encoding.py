@@ -13,6 +13,8 @@ from easeml.data.errors import DatasetError
 from easeml.data.readers.source import Source
 
 _ENCODINGS = ("utf-8-sig", "cp1252", "latin-1")
+OTHER_ENCODINGS = frozenset({"cp1252", "latin-1", "utf-16"})
+"""Those of programs that do not take a text for UTF-8 unless it begins with a mark."""
 _NOT_TEXT = {  # what files of these names are, which those that are whole show by their bytes
     ".parquet": "Parquet",
     ".feather": "Arrow",

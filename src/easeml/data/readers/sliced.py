@@ -15,7 +15,8 @@ class SlicedTable:
     """A table of text, of which some rows are held at a time.
 
     ``batches`` gives all rows in their order, from the first one at each call. ``note``: what was
-    unusual, as in the metadata of a whole table. ``delimiter``: of a text table.
+    unusual, as in the metadata of a whole table. ``delimiter``, ``encoding``: of a
+    text table.
     """
 
     names: tuple[str, ...]
@@ -23,6 +24,7 @@ class SlicedTable:
     batches: Callable[[], Iterator[pa.RecordBatch]]
     note: str = ""
     delimiter: str = ","
+    encoding: str = ""
 
     def slices(self, size: int) -> Generator[pa.Table]:
         """The rows in tables of ``size`` rows, the last one of those that are left.

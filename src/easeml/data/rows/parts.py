@@ -6,6 +6,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from easeml.data.readers.encoding import OTHER_ENCODINGS
 from easeml.data.readers.read import open_table
 from easeml.data.readers.sliced import SlicedTable
 from easeml.data.readers.source import Source, format_of
@@ -15,7 +16,7 @@ from easeml.data.rows.nameless import open_numbered
 from easeml.data.rows.parsing import Reader, reader_of
 from easeml.data.types.comma_files import decimal_of
 from easeml.data.types.text_tables import column_text
-from easeml.decimals import CsvStyle
+from easeml.decimals import MARK, CsvStyle
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class RowParts:
     def style(self) -> CsvStyle:
         """How the file is written, as a table of text."""
         texts = [column_text(self._first, name) for name in _texts_of(self._first)]
-        return CsvStyle(self._table.delimiter, decimal_of(texts))
+        is_other = self._table.encoding in OTHER_ENCODINGS
+        return CsvStyle(self._table.delimiter, decimal_of(texts), MARK if is_other else "")
 
     @property
     def notes(self) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, filterfalse
 
-from easeml.data.errors import DatasetError, did_you_mean
+from easeml.data.errors import DatasetError, did_you_mean, told_setting
 from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import (
     PROPOSED,
@@ -129,7 +129,7 @@ def _check_examples(report: ColumnReport, kind: str) -> None:
     raise DatasetError(
         f"its values are no {kind}s, such as {report.examples[0]!r}.",
         where=f"column '{report.name}'",
-        remedy=f"Let it be another type (--set {report.name}=text), or correct the values.",
+        remedy=f"Let it be another type ({told_setting(report.name, 'text')}), or correct the values.",
     )
 
 
@@ -413,7 +413,7 @@ def _refuse_values_as_target(answer: ColumnReport, where: str) -> None:
     raise DatasetError(
         f"the target is {answer.type}; only a number or a category can be predicted.",
         where=where,
-        remedy=f"Name another target, or set it (--set {answer.name}=category).",
+        remedy=f"Name another target, or set it ({told_setting(answer.name, 'category')}).",
     )
 
 

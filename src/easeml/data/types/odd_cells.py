@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 
+from easeml.data.errors import told_setting
 from easeml.data.types.column_report import ColumnReport
 
 _BEGIN = " Odd cells:"
@@ -58,7 +59,7 @@ def codes_told(codes: Sequence[str]) -> str:
 
 
 def _way_out(name: str) -> str:
-    return f" Correct the file, or let the column be another type (--set {name}=text)."
+    return f" Correct the file, or let the column be another type ({told_setting(name, 'text')})."
 
 
 def _listed(told: Sequence[str]) -> str:

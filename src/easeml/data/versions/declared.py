@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, shown
+from easeml.data.errors import DatasetError, shown, told_setting
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, from_arrow
 from easeml.data.types.column_report import ColumnReport, sort_labels
@@ -243,7 +243,7 @@ def _typed_column(table: pa.Table, report: ColumnReport) -> Any:
         raise DatasetError(
             f"{shown(table.column(name)[row].as_py())} is not a {report.type}.",
             where=f"column '{name}', {row_place(row)}",
-            remedy=f"Correct the value, or let the column be another type (--set {name}=text).",
+            remedy=f"Correct the value, or let the column be another type ({told_setting(name, 'text')}).",
         )
     if report.role == "target" and report.type == "number":
         _check_size(table, name, made.values)

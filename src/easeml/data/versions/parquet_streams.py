@@ -67,13 +67,14 @@ def as_stream(
 
 def style_notes(style: CsvStyle) -> dict[str, str]:
     """Return the metadata of a Parquet file whose rows were, and are to be, written in a style."""
-    return {"delimiter": style.delimiter, "decimal": style.decimal}
+    return {"delimiter": style.delimiter, "decimal": style.decimal, "mark": style.mark}
 
 
 def _style_noted(schema: pa.Schema) -> CsvStyle:
     usual = CsvStyle()
     delimiter = noted(schema, b"delimiter") or usual.delimiter
-    return CsvStyle(delimiter, noted(schema, b"decimal") or usual.decimal)
+    decimal = noted(schema, b"decimal") or usual.decimal
+    return CsvStyle(delimiter, decimal, noted(schema, b"mark"))
 
 
 def rows_of(source: Path) -> int:
@@ -100,6 +101,7 @@ def _csv(read: parquet.ParquetFile, keep_formulas: bool, style: CsvStyle) -> Ite
     import pyarrow as pa
 
     empty = read.schema_arrow.empty_table()
+    yield style.mark.encode()
     yield _csv_text(empty, keep_formulas, style, header=True)
     for part in read.iter_batches():
         rows = pa.Table.from_batches([part])

@@ -1,10 +1,12 @@
 """Trying an application: a form made from its schema, a dropped file, and the code for both."""
 
 import base64
+import codecs
 import csv
 import io
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
@@ -14,7 +16,7 @@ from starlette.routing import Route
 from easeml.contract.applications import Prediction
 from easeml.contract.datasets import Column
 from easeml.contract.predictions import as_columns, without_formula
-from easeml.decimals import CsvStyle
+from easeml.decimals import MARK, CsvStyle
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, signed_in
 from easeml.web.views import application as pages
@@ -43,7 +45,7 @@ async def answer(context: PageContext) -> Response:
     except EasemlError as error:
         return await _show(context, form, problem=error)
     if "download" in form:
-        return _download(prediction, await _style(form))
+        return _download(prediction, *await _sent(form))
     return await _show(context, form, prediction=prediction)
 
 
@@ -191,24 +193,52 @@ def _example(column: Column) -> str:
     return column.examples[0]
 
 
-async def _style(form: FormData) -> CsvStyle:
-    """Return how the text table of a form is written; the usual style where there is none."""
+async def _sent(form: FormData) -> tuple[CsvStyle, list[list[str]]]:
+    """Return how the text table of a form is written, and its records; none of another file."""
     file = form.get("file")
     if not isinstance(file, UploadFile) or not _named_as_text(file):
-        return CsvStyle()
+        return CsvStyle(), []
     await file.seek(0)
-    content = await file.read()
-    return CsvStyle.of(content.decode("utf-8", "replace"))
+    text, mark = _text_of(await file.read())
+    style = replace(CsvStyle.of(text), mark=mark)
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=style.delimiter)
+    return style, list(filter(any, records))
 
 
-def _download(prediction: Prediction, style: CsvStyle) -> Response:
-    """Return the predictions as a CSV file."""
-    columns = as_columns(prediction)
+def _text_of(content: bytes) -> tuple[str, str]:
+    """Return the text of a file, and what one for the same program begins with."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", "replace"), MARK
+    try:
+        return content.decode("utf-8-sig"), ""
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace"), MARK
+
+
+def _columns_of(records: list[list[str]], rows: int) -> dict[str, list[Any]]:
+    """Return the columns of a table of so many rows; none where the records are not just that."""
+    header, *cells = records or [[]]
+    widths = {len(header), *map(len, cells)}
+    is_table = len(cells) == rows and len(widths) == 1 and len(set(header)) == len(header)
+    return dict(zip(header, map(list, zip(*cells, strict=True)), strict=True)) if is_table else {}
+
+
+def _download(prediction: Prediction, style: CsvStyle, records: list[list[str]]) -> Response:
+    """Return the rows that were sent with their predictions, as a CSV file.
+
+    Of pictures and texts it has the names.
+    """
+    sent = _columns_of(records, len(prediction.predictions))
+    if prediction.names:
+        sent = {"sample": prediction.names}
+    columns = {**sent, **as_columns(prediction, taken=sent)}
     if prediction.request_id:  # by both, feedback names a row
         count = len(prediction.predictions)
         named = {"request_id": [prediction.request_id] * count, "row": [*range(count)]}
         columns = {**columns, **named}
     text = io.StringIO()
+    text.write(style.mark)
     writer = csv.writer(text, delimiter=style.delimiter)
     writer.writerow(map(without_formula, columns))
     for row in zip(*columns.values(), strict=True):
