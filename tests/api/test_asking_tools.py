@@ -243,6 +243,8 @@ def test_what_compares_classes_is_not_offered_where_numbers_are_predicted(
     assert "compares predicted classes, and this application predicts numbers" in pick["why_not"]
     asked = ask(client, ann, declared, "pick", newer_id=dataset["version"]["id"])
     assert asked.status_code == 409
+    accuracy = ask(client, ann, declared, "ci")
+    assert (accuracy.status_code, "absolute-error" in accuracy.text) == (422, True)
     rule = client.get(f"{place}/picking", headers=ann.headers).json()
     assert rule["why_not"] == pick["why_not"]
     kept = client.put(f"{place}/requests", json={"share": 1.0}, headers=ann.headers)

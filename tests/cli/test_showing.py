@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from easeml.cli import watching
 from easeml.cli.doubtful import print_doubts
-from easeml.cli.output import print_error, say
+from easeml.cli.output import print_error, print_pairs, print_table, say
 from easeml.cli.output import text as text_of
 from easeml.cli.showing import ask_for_target, print_application, print_proposal
 from easeml.cli.watching import progress_line
@@ -349,3 +349,10 @@ def test_a_doubt_says_why_in_words(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_target_that_is_not_sure_is_named_by_its_flag(capsys: pytest.CaptureFixture[str]) -> None:
     print_error(InvalidInput("It is not sure which column it is.", where="target"))
     assert "Where: --target" in capsys.readouterr().err
+
+
+def test_names_in_brackets_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """Such a unit was taken for a style: Mass [mg] was printed as Mass."""
+    print_pairs([("Mass [mg]", 88.5)])
+    print_table(["Length [mm]"], [["[bold]"]])
+    assert capsys.readouterr().out.split() == ["Mass", "[mg]", "88.5", "Length", "[mm]", "[bold]"]

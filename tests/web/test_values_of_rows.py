@@ -10,8 +10,8 @@ TITLES = Titles(titles={"random-forest-classifier": "Random forest", "ridge-regr
 
 def test_values_of_rows_are_shown_without_marks_between_thousands() -> None:
     """A year was shown as 2,005."""
-    values = [2005.0, 10115, 12.5, "2,005", None, True, [2005, 0.5]]
-    told = ["2005", "10115", "12.5", "2,005", "–", "True", "[2005, 0.5]"]
+    values = [2005.0, 10115, 12.5, "2,005", None, True, [2005, 0.5], "2024-05-01T00:00:00"]
+    told = ["2005", "10115", "12.5", "2,005", "–", "True", "[2005, 0.5]", "2024-05-01"]
     assert list(map(FILTERS["plain"], values)) == told
 
 

@@ -126,12 +126,12 @@ def print_table(
     table = Table(*headings, box=None, pad_edge=False, header_style="bold")
     for row in rows:
         table.add_row(*map(escape, map(text, row)))
-    console().print(table if table.row_count else empty)
+    console().print(table if table.row_count else escape(empty))
 
 
 def folded_column(heading: str) -> Column:
     """Return a column of a table, whose cells go on in the next line where they are long."""
-    return Column(heading, overflow="fold")
+    return Column(escape(heading), overflow="fold")
 
 
 def print_table_of_any(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -147,7 +147,7 @@ def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
     table.add_column(overflow="fold")
     for name, value in pairs:
         if value not in (None, "", [], {}):
-            table.add_row(name, escape(text(value)))
+            table.add_row(escape(name), escape(text(value)))
     console().print(table)
 
 

@@ -142,9 +142,9 @@ def of_rows(
     delimiter: str,
     mark: str = "",
 ) -> PredictedTable:
-    """Return the rows with what was predicted. ``header``: the names of their cells;
-    ``mark``: what their file begins with.
+    """Return the rows with what was predicted.
 
+    ``header``: the names of their cells. ``mark``: what their file begins with.
     Raises ``Conflict`` where rows and predictions differ in number.
     """
     if len(rows) != len(prediction.predictions):

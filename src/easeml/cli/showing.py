@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -292,10 +292,21 @@ def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> Non
 
 def _print_first_rows(table: "ReportTable | Table") -> None:
     say(f"\n{table.title}")
-    print_table(table.columns, table.rows[:_SHOWN_ROWS])
+    rows = list(map(partial(_row_shown, table), table.rows[:_SHOWN_ROWS]))
+    print_table(table.columns, rows)
     more = len(table.rows) - _SHOWN_ROWS
     if more > 0:
         say(f"... and {more} more {plural(more, 'row')}.")
+
+
+def _row_shown(table: "ReportTable | Table", row: Sequence[Any]) -> list[Any]:
+    return list(map(partial(_shown, table), table.columns, row))
+
+
+def _shown(table: "ReportTable | Table", column: str, cell: Any) -> Any:
+    """Return a cell; a value of a row as files have it, without marks between thousands."""
+    is_number = all((isinstance(cell, int | float), column in table.data))
+    return f"{cell:.10g}" if is_number else cell
 
 
 def _remedy(place: int, one: "Remedy | ReportRemedy") -> tuple[object, ...]:

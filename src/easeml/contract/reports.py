@@ -1,6 +1,8 @@
 """The REST types of reports: what lifecycle tools answer about an application."""
 
 from collections.abc import Callable
+from functools import partial
+from itertools import repeat
 from typing import Any
 
 from pydantic import Field
@@ -104,15 +106,10 @@ class ReportTable(Answer):
 
     def with_texts(self, say: Callable[[str], str]) -> "ReportTable":
         """Return the table with what ``say`` returns for each text, but for values of rows."""
-        rows = [list(map(self._said(say), self.columns, row)) for row in self.rows]
+        kept = dict.fromkeys(self.data, _as_it_is)
+        says = list(map(kept.get, self.columns, repeat(partial(_said, say))))
+        rows = list(map(partial(_said_each, says), self.rows))
         return self.model_copy(update={"rows": rows})
-
-    def _said(self, say: Callable[[str], str]) -> Callable[[str, Cell], Cell]:
-        def said(column: str, cell: Cell) -> Cell:
-            is_text = isinstance(cell, str) and column not in self.data
-            return say(cell) if is_text else cell
-
-        return said
 
 
 class ReportRemedy(Answer):
@@ -182,25 +179,49 @@ class Report(Answer):
 
     def with_texts(self, say: Callable[[str], str]) -> "Report":
         """Return the report with what ``say`` returns for each text, but for values of rows."""
-        numbers = []
-        for one in self.numbers:
-            numbers.append(one.model_copy(update={"title": say(one.title)}))
-        told = {
-            "advice": say(self.advice),
-            "numbers": numbers,
-            "notes": list(map(say, self.notes)),
-            "figures": _said_within(say, self.figures),
-            "tables": [table.with_texts(say) for table in self.tables],
-        }
-        return self.model_copy(update=told)
+        told = map(_said, repeat(say), map(self.model_dump().get, _TOLD))
+        tables = [table.with_texts(say) for table in self.tables]
+        changed = self.model_copy(update={"tables": tables})
+        return Report.model_validate(
+            {**changed.model_dump(), **dict(zip(_TOLD, told, strict=True))}
+        )
 
 
-def _said_within(say: Callable[[str], str], value: Any) -> Any:
+_TOLD = ("advice", "numbers", "notes", "figures")
+
+
+def _said(say: Callable[[str], str], value: Any) -> Any:
     """Return JSON with what ``say`` returns for each of its texts."""
-    if isinstance(value, str):
-        return say(value)
-    if isinstance(value, dict):
-        return {name: _said_within(say, one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_said_within(say, one) for one in value]
+    return _SAID.get(type(value), _as_is)(say, value)
+
+
+def _as_is(say: Callable[[str], str], value: Any) -> Any:
     return value
+
+
+def _as_it_is(value: Cell) -> Cell:
+    return value
+
+
+def _said_text(say: Callable[[str], str], text: str) -> str:
+    return say(text)
+
+
+def _said_list(say: Callable[[str], str], values: list[Any]) -> list[Any]:
+    return list(map(_said, repeat(say), values))
+
+
+def _said_object(say: Callable[[str], str], value: dict[str, Any]) -> dict[str, Any]:
+    return dict(zip(value, _said_list(say, list(value.values())), strict=True))
+
+
+def _said_each(says: list[Callable[[Cell], Cell]], row: list[Cell]) -> list[Cell]:
+    """Return the cells of a row, each as its column says it."""
+    return list(map(_called, says, row))
+
+
+def _called(say: Callable[[Cell], Cell], cell: Cell) -> Cell:
+    return say(cell)
+
+
+_SAID: dict[type, Callable[..., Any]] = {str: _said_text, list: _said_list, dict: _said_object}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 PERSON_SECOND = 20.0
 """Device seconds that a second of a person's time is worth."""
+_TEXTS = {float: "{:.6g}".format}
 _SHOWN = 100  # rows of a table in a notebook
 
 
@@ -167,6 +168,4 @@ def _html_table(columns: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> str:
 def _text(value: Any) -> str:
     if value is None:
         return "–"
-    if isinstance(value, float) and not value.is_integer():
-        return f"{value:.4g}"
-    return f"{value:.0f}" if isinstance(value, float) else str(value)
+    return _TEXTS.get(type(value), str)(value)

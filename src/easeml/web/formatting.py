@@ -175,6 +175,11 @@ def _plain_number(value: int | float) -> str:
 
 
 @plain.register
+def _plain_text(value: str) -> str:
+    return value.removesuffix("T00:00:00")  # a day is kept as its first second
+
+
+@plain.register
 def _plain_numbers(value: list) -> str:
     return f"[{', '.join(map(plain, value))}]"
 

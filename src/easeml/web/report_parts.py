@@ -21,7 +21,7 @@ class ShownReport:
     figures: tuple[Figure, ...]
 
 
-def shown(report: Report, titles: Titles) -> ShownReport:
+def shown(titles: Titles, report: Report) -> ShownReport:
     """Return a report as pages show it: models are called by their titles, without their ids."""
     told = report.with_texts(lambda text: titles.in_text(_ID.sub("", text)))
     return ShownReport(told, _FIGURES.validate_python(told.figures))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from easeml.data.inference import name_words as names
@@ -78,8 +79,12 @@ def number_report(values: Values, array: pa.Array, told: str, decimal: str) -> C
 def _nearly_numbers(values: Values, array: pa.Array, decimal: str) -> ColumnReport | None:
     """The report of numbers among which a few cells are none; None where they may be labels."""
     usual = without_odd_numbers(values)
-    numbers = usual and _read_numbers(usual, decimal)
-    if usual is None or numbers is None or _may_be_names(usual, numbers):
+    if usual is None:
+        return None
+    numbers = _read_numbers(usual, decimal)
+    if numbers is None:
+        return None
+    if _may_be_names(usual, numbers):
         return None
     report = _quantity(values, _numbers_in(values, numbers.form))
     return with_odd(report, values, usual, array)
@@ -93,9 +98,11 @@ def _may_be_names(values: Values, numbers: _Numbers) -> bool:
         return False
     is_of_names = names.has_word(values.name, names.CODES | names.CODED | names.COUNTERS)
     count = len(numbers.unique)
-    is_counted = count == values.present and numbers.unique[-1] - numbers.unique[0] < _DENSE * count
-    are_named = is_of_names or names.names_entity(values.name)
-    return are_named or is_counted or _are_few(count, values.present)
+    span = numbers.unique[-1] - numbers.unique[0]
+    is_counted = all((count == values.present, span < _DENSE * count))
+    is_of_somebody = names.names_entity(values.name)
+    are_few = _are_few(count, values.present)
+    return any((is_of_names, is_counted, is_of_somebody, are_few))
 
 
 def _with_rare_marks(report: ColumnReport, values: Values, array: pa.Array) -> ColumnReport:
@@ -119,12 +126,16 @@ def _read_numbers(values: Values, decimal: str) -> _Numbers | None:
     form = _WITH_DOTS if decimal == "," and are_dots_of_thousands(array) else ""
     made = v.to_numbers(plain_numbers(array, form))
     if made.bad.any():
-        found = number_form([text for text in values.texts if text.lower() not in v.MISSING_NUMBER])
+        found = number_form(list(filterfalse(_is_missing, values.texts)))
         is_timetable = found in CLOCKS and len(values.texts) < _FEWEST_TIMES
         if found is None or is_timetable:
             return None
         form = found
     return _numbers_in(values, form)
+
+
+def _is_missing(text: str) -> bool:
+    return text.lower() in v.MISSING_NUMBER
 
 
 def _numbers_in(values: Values, form: str) -> _Numbers:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import compress
-from typing import TYPE_CHECKING
+from functools import partial
+from itertools import compress, filterfalse
+from typing import TYPE_CHECKING, Any
 
 from easeml.data.inference.column_values import Values, text_array
 from easeml.data.types import values as v
@@ -40,14 +42,17 @@ def without_odd_times(values: Values) -> Values | None:
 
     array = text_array(values.texts)
     places = np.linspace(0, len(values.texts) - 1, _GUESSED_BY).astype(int).tolist()
-    guesses = {v.timestamp_format([values.texts[place]]) for place in places}
-    bad = []
-    for form in guesses - {None}:
-        bad.append(v.to_timestamps(array, str(form)).bad)
-        twin = v.swapped_day(str(form))
-        if twin:
-            bad.append(v.to_timestamps(array, twin).bad)
-    return _without_few(values, ~min(bad, key=np.sum)) if bad else None
+    alone = map(list, zip(map(values.texts.__getitem__, places)))
+    guesses = set(map(v.timestamp_format, alone)) - {None}
+    known = set(map(str, guesses))
+    bad = list(map(partial(_bad_times, array), [*known, *map(v.swapped_day, known)]))
+    if not bad:
+        return None
+    return _without_few(values, ~min(bad, key=np.sum))
+
+
+def _bad_times(array: pa.Array, form: str) -> np.ndarray:
+    return v.to_timestamps(array, form).bad
 
 
 def _without_few(values: Values, is_usual: np.ndarray) -> Values | None:
@@ -70,24 +75,25 @@ def with_odd(report: ColumnReport, values: Values, usual: Values, array: pa.Arra
     plain = v.plain(text_array(values.texts), report.type, report.format)
     made = v.convert(plain, report.type, (), report.format)
     unread = list(compress(values.texts, made.bad.tolist()))
-    known = {*usual.texts, *unread}
-    read = []
-    for text, value in zip(values.texts, made.values, strict=True):
-        if text not in known:
-            read.append(f"{_placed(text, array)} is read as {_value_told(value)}")
-
+    odd = filterfalse({*usual.texts, *unread}.__contains__, values.texts)
+    meaning = dict(zip(values.texts, made.values, strict=True))
+    read = list(map(partial(_read_told, array, meaning), odd))
     lost = int(values.number_of[made.bad].sum()) / values.present
-    unread_told = [_placed(text, array) for text in unread]
+    told = told_odd(report.name, report.type, read, list(map(partial(_placed, array), unread)))
     return replace(
         report,
         examples=usual.texts[:3],
-        evidence=report.evidence + told_odd(report.name, report.type, read, unread_told),
+        evidence=report.evidence + told,
         missing=values.missing + lost * (1 - values.missing),
         missing_codes=unread,
     )
 
 
-def _placed(text: str, array: pa.Array) -> str:
+def _read_told(array: pa.Array, meaning: Mapping[str, Any], text: str) -> str:
+    return f"{_placed(array, text)} is read as {_value_told(meaning[text])}"
+
+
+def _placed(array: pa.Array, text: str) -> str:
     """Return a text with the rows of a column that have it."""
     compute = arrow_compute()
     rows = compute.indices_nonzero(compute.equal(array, text)).to_pylist()

@@ -230,8 +230,9 @@ def _checked(
 ) -> ColumnReport:
     """What a sample suggests, if it holds for all rows; else what all rows suggest to ``judge``."""
     # What matters for these is which values there are.
-    needs_all = report.role == "drop" or report.type in ("category", "text")
-    if needs_all or report.missing_codes:
+    are_labels = report.type in ("category", "text")
+    needs_all = any((report.role == "drop", are_labels, report.missing_codes))
+    if needs_all:
         return judge(report.name, array)
 
     plain = v.plain(array, report.type, report.format)

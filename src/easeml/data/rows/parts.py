@@ -14,8 +14,7 @@ from easeml.data.rows.column_table import ColumnTable
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.nameless import open_numbered
 from easeml.data.rows.parsing import Reader, reader_of
-from easeml.data.types.comma_files import decimal_of
-from easeml.data.types.text_tables import column_text
+from easeml.data.types.comma_files import decimal_among
 from easeml.decimals import MARK, CsvStyle
 from easeml.schema import Schema
 
@@ -60,9 +59,9 @@ class RowParts:
     @property
     def style(self) -> CsvStyle:
         """How the file is written, as a table of text."""
-        texts = [column_text(self._first, name) for name in _texts_of(self._first)]
+        decimal = decimal_among(self._first, self._first.column_names)
         is_other = self._table.encoding in OTHER_ENCODINGS
-        return CsvStyle(self._table.delimiter, decimal_of(texts), MARK if is_other else "")
+        return CsvStyle(self._table.delimiter, decimal, MARK if is_other else "")
 
     @property
     def notes(self) -> list[str]:
@@ -87,10 +86,6 @@ class RowParts:
                 yield part, typed
         self._findings.sort(self._reader.names)
         self._findings.check()
-
-
-def _texts_of(table: pa.Table) -> list[str]:
-    return [field.name for field in table.schema if str(field.type) == "string"]
 
 
 def _opened(path: Path, filename: str, reader: Reader) -> SlicedTable:

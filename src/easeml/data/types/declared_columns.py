@@ -215,12 +215,12 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     by_role = defaultdict(list)
     for column in columns:
         by_role[column.role].append(column)
-    odd = chain.from_iterable(odd_notes(one) for one in columns if one.role != "drop")
 
     inputs, dropped = by_role["input"], by_role["drop"]
     unused = [f"Column '{one.name}' is not used. {one.evidence}".strip() for one in dropped]
     _check_inputs(inputs, unused)
     weights = by_role[WEIGHT]
+    odd = chain.from_iterable(map(odd_notes, [*inputs, answer, *weights]))
     counting = [f"Column '{one.name}' says how much each row counts." for one in weights]
     # Rows may come with columns that no model reads, such as their weight.
     schema_in = schema_of(inputs, tuple(column.name for column in (*dropped, *weights)))
@@ -285,7 +285,8 @@ def _with_settings(
             types[name] = value
     for name, kind in types.items():
         has_own_codes = f"{name}.missing" in set
-        if name in made and kind != made[name].type and not has_own_codes:
+        is_other = name in made and kind != made[name].type
+        if all((is_other, not has_own_codes)):
             made[name] = without_odd(made[name])
     return list(made.values()), types
 

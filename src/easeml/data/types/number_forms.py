@@ -13,8 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import chain
+from functools import cached_property, lru_cache, partial
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
@@ -46,7 +46,11 @@ _SIGNS = re.compile(
     r"\s*(%|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR|k?g|mg|c?m|mm|km|s|min|h|ms|oz|lbs?|ft|°[CF]?|kWh?|[KMGT]i?B)\s*"
 )
 
-_ENDS = (("(", ")"), ("", "-"))  # of negative numbers without a sign in front
+_ENDS = {
+    ("(", ")"): re.compile(r"\(.*\)"),
+    ("", "-"): re.compile(r"\d[.,]\d+\s*-"),  # a whole number with a minus behind may be a grade
+}
+"""What is around negative numbers without a sign in front, and how such texts look."""
 _GUESSED_BY = 200  # texts, by which it is guessed how most are written
 _MOST = 0.9  # of them
 
@@ -170,23 +174,22 @@ class AccountForm:
         is_negative = arrow_compute().match_substring_regex(array, self._negative)
         return is_negative.to_numpy(zero_copy_only=False) | self.form.mask(array)
 
+    @property
+    def _ends(self) -> str:
+        """A regular expression of the ends."""
+        return f"[{re.escape(''.join(self.ends))}]"
+
     def plain(self, text: str) -> str:
         """Rewrite a number of this form as ``-1234.5``; other text stays as it is."""
         if not re.match(self._negative, text):
             return self.form.plain(text)
-        return f"-{self.form.plain(self._without_ends(text))}"
-
-    def _without_ends(self, text: str) -> str:
-        for end in filter(None, self.ends):
-            text = text.replace(end, "")
-        return text
+        bare = re.sub(self._ends, "", text)
+        return f"-{self.form.plain(bare)}"
 
     def plain_array(self, array: pa.Array) -> pa.Array:
         """As ``plain``, of a column."""
         compute = arrow_compute()
-        bare = array
-        for end in filter(None, self.ends):
-            bare = compute.replace_substring(bare, end, "")
+        bare = compute.replace_substring_regex(array, self._ends, "")
         negative = compute.binary_join_element_wise("-", self.form.plain_array(bare), "")
         is_negative = compute.match_substring_regex(array, self._negative)
         return compute.if_else(is_negative, negative, self.form.plain_array(array))
@@ -294,26 +297,17 @@ def number_form(texts: list[str]) -> str | None:
     return next((form.example for form in forms if form.fits(array)), None)
 
 
-def _account_forms(texts: list[str]) -> Iterator[AccountForm]:
+def _account_forms(texts: list[str]) -> list[AccountForm]:
     """The forms whose negative numbers have no sign in front, if some of the texts look so."""
-    for ends in _ENDS:
-        opening, closing = ends
-        marked = [text for text in texts if opening in text and closing in text[1:]]
-        if _may_be_negative(marked, texts, ends):
-            bare = [*marked[:100], *texts[:100]]
-            for end in filter(None, ends):
-                bare = [text.replace(end, "").strip() for text in bare]
-            for form in (_PLAIN, *_number_forms(bare)):
-                yield AccountForm(form, ends)
-
-
-def _may_be_negative(marked: list[str], texts: list[str], ends: tuple[str, str]) -> bool:
-    """Whether some texts are marked as negative: not all are, as notes (1) and (2) are.
-
-    A minus behind a whole number may be that of a grade, 2-.
-    """
-    has_decimals = any(map(re.compile(r"\d[.,]\d").search, marked))
-    return 0 < len(marked) < len(texts) and (has_decimals or ends[0] != "")
+    found: list[AccountForm] = []
+    for ends, marks in _ENDS.items():
+        marked = list(filter(marks.search, texts))
+        if 0 < len(marked) < len(texts):  # not all are, as notes (1) and (2) are
+            looked_at = [*marked[:100], *texts[:100]]
+            bare = list(map(partial(re.sub, "[()]|-$", ""), looked_at))
+            forms = [_PLAIN, *_number_forms(list(map(str.strip, bare)))]
+            found += map(AccountForm, forms, repeat(ends))
+    return found
 
 
 def number_form_of_most(texts: list[str]) -> Form | None:

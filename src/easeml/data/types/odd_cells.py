@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 
-from easeml.data.errors import told_setting
+from easeml.data.errors import first_of, told_setting
 from easeml.data.types.column_report import ColumnReport
 
 _BEGIN = " Odd cells:"
@@ -20,10 +20,12 @@ def told_odd(name: str, kind: str, read: Sequence[str], unread: Sequence[str]) -
     ``read``: those that are read all the same, and as what; ``unread``: those that are not. Both
     say in which rows they are.
     """
-    said = [f"{_listed(read)}."] if read else []
+    said = [f"{first_of(read, _SHOWN)}."] if read else []
     if unread:
         counts = "counts" if len(unread) == 1 else "count"
-        said.append(f"{_listed(unread)} cannot be read as a {kind} and {counts} as missing.")
+        said.append(
+            f"{first_of(unread, _SHOWN)} cannot be read as a {kind} and {counts} as missing."
+        )
     return f"{_BEGIN} {' '.join(said)}{_way_out(name)}"
 
 
@@ -60,9 +62,3 @@ def codes_told(codes: Sequence[str]) -> str:
 
 def _way_out(name: str) -> str:
     return f" Correct the file, or let the column be another type ({told_setting(name, 'text')})."
-
-
-def _listed(told: Sequence[str]) -> str:
-    more = len(told) - _SHOWN
-    shown = ", ".join(told[:_SHOWN])
-    return f"{shown} and {more} more" if more > 0 else shown

@@ -154,6 +154,8 @@ def text_of(value: Any) -> str:
     """Return a cell as people read it; empty where it is missing."""
     import pandas as pd
 
+    from easeml.lifecycle.evaluation import without_midnight
+
     if isinstance(value, bytes):
         return f"{len(value):,} bytes"
     if isinstance(value, dict | list):
@@ -162,7 +164,7 @@ def text_of(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.10g}"
-    return str(value)[:_LONGEST]
+    return without_midnight(str(value))[:_LONGEST]
 
 
 def decimals_of(answers: pd.Series) -> int | None:

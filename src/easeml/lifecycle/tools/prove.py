@@ -28,6 +28,7 @@ _ASSUMES = (
     "The newer rows were drawn like those that will come, and no model has learned their answers.",
 )
 _ROW = ("Row",)
+_TITLES = {"new": "the new model"}  # of a model that has no other name
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,7 @@ def _standings(trials: list[Trial], newer: Predicted) -> Table:
     rows = []
     for trial in trials:
         differ = float((newer.by[trial.name].values != old).mean())
-        rows.append((trial.name, trial.says, trial.gain, differ))
+        rows.append((_TITLES.get(trial.name, trial.name), trial.says, trial.gain, differ))
     columns = ("Model", "Found", "Gain", "Share of rows that change")
     return Table("Models", columns, tuple(rows))
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -82,7 +83,7 @@ async def overview(context: PageContext) -> Response:
     chart = None
     if view.progress:
         chart = quality_figure(view.progress, application, context.site.titles.of)
-    reports = [shown(one, context.site.titles) for one in view.reports]
+    reports = list(map(partial(shown, context.site.titles), view.reports))
     values = {
         "chart": chart,
         "models": view.models,
@@ -125,7 +126,7 @@ async def history(context: PageContext) -> Response:
         "models": models,
         "gates": view.gates,
         "watch": view.watch,
-        "debugged": shown(view.debugged, context.site.titles) if view.debugged else None,
+        "debugged": shown(context.site.titles, view.debugged) if view.debugged else None,
         "rollouts": view.rollouts,
         "picking": view.picking,
         "labels": view.labels,

@@ -1,6 +1,7 @@
 """Asking any lifecycle tool about an application: a form each, made of what the tool takes."""
 
 from collections.abc import Callable
+from functools import partial
 
 from starlette.datastructures import FormData
 from starlette.responses import Response
@@ -99,7 +100,7 @@ async def _show(
         tools=tools,
         models=await listed(context.client.models(application.id, best=_MODELS)),
         tasks=[task for task in tasks if task.state != TaskState.DONE],
-        reports=[shown(one, context.site.titles) for one in reports],
+        reports=list(map(partial(shown, context.site.titles), reports)),
         asked=asked,
         problem=problem,
         status=status_of(problem),

@@ -99,11 +99,11 @@ async def start(context: PageContext) -> Response:
     dataset = await context.client.dataset(context.path("dataset"))
     version = dataset.version
     wishes = Wishes.read(context.request.query_params.multi_items(), version)
-    name = str(form.get("name", "")).strip()
+    name = str(form.get("name", "")).strip() or dataset.name
     rest = {"max_seconds": _limit(str(form.get("minutes", "")))}
     made = []
-    for one in wishes.declarations(version, name or dataset.name):
-        named = one.name or name or None
+    for one in wishes.declarations(version, name):
+        named = one.name or name
         wish = made_request(Declaration, **{**one.model_dump(), **rest, "name": named})
         made.append(await _started(context, wish, wishes.goal, str(form.get("csrf"))))
     return back_to("/applications" if len(made) > 1 else f"/applications/{made[0]}")
@@ -231,7 +231,7 @@ async def _asked(
     task = await context.client.task(wishes.asked)
     async for report in context.client.version_reports(version.id):
         if report.task_id == task.id:
-            return task, shown(report, context.site.titles)
+            return task, shown(context.site.titles, report)
     return task, None
 
 

@@ -4,6 +4,7 @@ To keep and to pass on.
 """
 
 import re
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -58,7 +59,7 @@ async def _known(context: PageContext) -> dict[str, Any]:
         "version": await context.client.version(application.version_id),
         "pipeline": view.detail.spec.get("pipeline") or {},
         "report": view.report,
-        "answers": [shown(one, context.site.titles) for one in answers],
+        "answers": list(map(partial(shown, context.site.titles), answers)),
         "confusion": model_charts.confusion(evaluation) if evaluation else [],
     }
 

@@ -1,5 +1,7 @@
 """One task: what became of it, how the model that it trained does, and what it printed."""
 
+from functools import partial
+
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -35,7 +37,7 @@ async def show(context: PageContext) -> Response:
         detail=view.detail,
         log=view.log,
         report=view.report,
-        answers=[shown(one, context.site.titles) for one in view.answers],
+        answers=list(map(partial(shown, context.site.titles), view.answers)),
         pictures=pictures,
         trace=view.trace,
         timeline=trace_figure(view.trace) if view.trace else None,

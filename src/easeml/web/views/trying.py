@@ -220,7 +220,8 @@ def _columns_of(records: list[list[str]], rows: int) -> dict[str, list[Any]]:
     """Return the columns of a table of so many rows; none where the records are not just that."""
     header, *cells = records or [[]]
     widths = {len(header), *map(len, cells)}
-    is_table = len(cells) == rows and len(widths) == 1 and len(set(header)) == len(header)
+    are_unlike = len(set(header)) == len(header)
+    is_table = all((len(cells) == rows, len(widths) == 1, are_unlike))
     return dict(zip(header, map(list, zip(*cells, strict=True)), strict=True)) if is_table else {}
 
 
