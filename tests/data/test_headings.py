@@ -124,6 +124,6 @@ def test_the_bare_text_of_a_table_has_the_rows_that_are_read(
     rows = "".join(f'K{n};"ä, {n}\nb";{n},5\n' for n in range(90))
     path = tmp_path / "t.csv"
     path.write_bytes(f"{above}Kunde;Straße;Kosten\n{rows}{below}".encode("cp1252"))
-    text, delimiter, _ = bare_text(path.read_bytes(), path.name)
+    text, delimiter, *_ = bare_text(path.read_bytes(), path.name)
     assert (text, delimiter) == (f"Kunde;Straße;Kosten\n{rows}", ";")
     assert read_table(path).num_rows == 90

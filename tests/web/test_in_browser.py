@@ -350,7 +350,8 @@ def test_a_file_with_the_target_shows_how_good_the_predictions_are(
     with page.expect_download() as download:
         page.get_by_role("button", name="Download predictions").click()
     lines = Path(download.value.path()).read_text().splitlines()
-    assert lines[0].startswith("prediction,probability_")
+    assert lines[0].startswith("alcohol,malic_acid,")
+    assert ",cultivar,prediction,probability_" in lines[0]
     assert len(lines) == 179
 
 

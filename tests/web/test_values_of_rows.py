@@ -17,15 +17,15 @@ def test_values_of_rows_are_shown_without_marks_between_thousands() -> None:
 
 def test_models_are_called_by_their_titles_in_all_texts_but_values_of_rows() -> None:
     best = "random-forest-classifier-2 (mod_1)"
-    report = Report(
-        id="rep_1",
-        tool="pick",
-        title="Which?",
-        version_id="ver_1",
-        parameters={},
-        advice=f"Use {best}: it is better than ridge-regressor-11.",
-        numbers=[{"name": "accuracy", "title": f"Accuracy of {best}", "value": 1}],
-        tables=[
+    told = {
+        "id": "rep_1",
+        "tool": "pick",
+        "title": "Which?",
+        "version_id": "ver_1",
+        "parameters": {},
+        "advice": f"Use {best}: it is better than ridge-regressor-11.",
+        "numbers": [{"name": "accuracy", "title": f"Accuracy of {best}", "value": 1}],
+        "tables": [
             {
                 "title": "Models",
                 "columns": ["Model", "name"],
@@ -33,12 +33,13 @@ def test_models_are_called_by_their_titles_in_all_texts_but_values_of_rows() -> 
                 "data": ["name"],
             }
         ],
-        figures=[{"series": [{"name": best}]}],
-        created=0.0,
-    ).with_texts(TITLES.in_text)
+        "figures": [{"series": [{"name": best}]}],
+        "created": 0.0,
+    }
+    report = Report.model_validate(told).with_texts(TITLES.in_text)
     assert report.advice == "Use Random forest 2 (mod_1): it is better than Ridge 11."
     assert report.numbers[0].title == "Accuracy of Random forest 2 (mod_1)"
-    assert report.numbers[0].model_dump()["value"] is not True
+    assert report.numbers[0].model_dump_json().count(":1,") == 1
     assert report.tables[0].rows == [["Random forest 2 (mod_1)", "ridge-regressor-11"]]
     assert report.figures == [{"series": [{"name": "Random forest 2 (mod_1)"}]}]
 

@@ -171,7 +171,7 @@ def _asked(seen: Seen) -> list[dict[str, Any]]:
         return asked["rows"] if isinstance(asked, dict) else asked
     if not seen.content_type.startswith("text/csv"):
         raise ValueError(seen.content_type)
-    text, delimiter, _ = bare_text(seen.body, seen.request_id)
+    text, delimiter, *_ = bare_text(seen.body, seen.request_id)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     names = next(lines)
     return [_named(names, cells) for cells in lines if cells]
