@@ -39,7 +39,7 @@ def table() -> pd.DataFrame:
         (
             Condition("when", "within", "", 1767398400.0, None, is_time=True),
             "0011",
-            "when at least 2026-01-03 00:00:00",
+            "when at least 2026-01-03",
         ),
     ],
 )

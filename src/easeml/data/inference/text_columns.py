@@ -9,7 +9,13 @@ from math import inf
 from easeml.data.inference import name_words as names
 from easeml.data.inference.column_values import Values, report_on
 from easeml.data.inference.missing_codes import suspect_words
-from easeml.data.inference.text_hints import but_for_words, has_digit, like_codes, nearly_numbers
+from easeml.data.inference.text_hints import (
+    but_for_words,
+    has_digit,
+    like_codes,
+    mostly_decimals,
+    nearly_numbers,
+)
 from easeml.data.types.column_report import ColumnReport, sort_labels
 
 MOST_CLASSES = 1000
@@ -89,5 +95,7 @@ def _identifies(values: Values, is_named: bool) -> bool:
         return False
     if is_named:
         return values.each <= 1.05
+    if mostly_decimals(values.texts):
+        return False
     are_different = values.each == 1
     return are_different and sum(map(has_digit, values.texts)) >= 0.9 * len(values.texts)

@@ -11,6 +11,7 @@ from easeml.data.types.number_forms import number_form, plain_numbers
 if TYPE_CHECKING:
     import numpy as np
 
+_DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _LEADING_ZERO = re.compile(r"0\d")
 
 
@@ -40,9 +41,16 @@ def nearly_numbers(texts: list[str]) -> str:
 def but_for_words(texts: list[str]) -> str:
     """A hint for a column that a few values keep from being a number."""
     bad = _no_numbers(texts)
-    if not bad.any() or bad.mean() > 0.1:
+    most = 0.5 if mostly_decimals(texts) else 0.1
+    if not bad.any() or bad.mean() > most:
         return ""
     return f" It would be a number but for values such as {texts[int(bad.argmax())]!r}."
+
+
+def mostly_decimals(texts: list[str]) -> bool:
+    """Tell whether more than half of the texts are measured: numbers with decimals name nothing."""
+    sample = texts[:1000]
+    return 2 * len(list(filter(_DECIMAL.fullmatch, sample))) > len(sample)
 
 
 def _all_are_numbers(texts: list[str]) -> bool:

@@ -49,6 +49,8 @@ _SIGNS = re.compile(
 _ENDS = {
     ("(", ")"): re.compile(r"\(.*\)"),
     ("", "-"): re.compile(r"\d[.,]\d+\s*-"),  # a whole number with a minus behind may be a grade
+    ("\u2212", ""): re.compile(r"\u2212\s*[.,]?\d"),  # the minus of typesetters,
+    ("\u2013", ""): re.compile(r"^\D{0,8}\u2013\s*[.,]?\d"),  # or a dash in its place
 }
 """What is around negative numbers without a sign in front, and how such texts look."""
 _GUESSED_BY = 200  # texts, by which it is guessed how most are written
@@ -304,7 +306,7 @@ def _account_forms(texts: list[str]) -> list[AccountForm]:
         marked = list(filter(marks.search, texts))
         if 0 < len(marked) < len(texts):  # not all are, as notes (1) and (2) are
             looked_at = [*marked[:100], *texts[:100]]
-            bare = list(map(partial(re.sub, "[()]|-$", ""), looked_at))
+            bare = list(map(partial(re.sub, "[()\u2212\u2013]|-$", ""), looked_at))
             forms = [_PLAIN, *_number_forms(list(map(str.strip, bare)))]
             found += map(AccountForm, forms, repeat(ends))
     return found
@@ -342,7 +344,8 @@ def _affixes(texts: list[str]) -> tuple[str, str] | None:
             return None
         prefixes.add(found["prefix"])
         suffixes.add(found["suffix"])
-    if not all(map(_one_sign, (prefixes, suffixes))):
+    is_unit = prefixes == {""} and _is_unit(suffixes)
+    if not is_unit and not all(map(_one_sign, (prefixes, suffixes))):
         return None
     return max(prefixes, key=len, default=""), max(suffixes, key=len, default="")
 
@@ -360,6 +363,12 @@ def _forms_with(prefix: str, suffix: str) -> Iterator[NumberForm]:
         yield NumberForm(prefix, "", ".", suffix)
     for thousands, decimal in _SEPARATORS:
         yield NumberForm(prefix, thousands, decimal, suffix)
+
+
+def _is_unit(suffixes: set[str]) -> bool:
+    """Whether one word stands behind all numbers, with a space between, such as µg/l."""
+    suffix = min(suffixes)
+    return len(suffixes) == 1 and suffix[:1].isspace()
 
 
 def _one_sign(marks: set[str]) -> bool:
