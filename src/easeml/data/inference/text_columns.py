@@ -95,7 +95,6 @@ def _identifies(values: Values, is_named: bool) -> bool:
         return False
     if is_named:
         return values.each <= 1.05
-    if mostly_decimals(values.texts):
-        return False
     are_different = values.each == 1
-    return are_different and sum(map(has_digit, values.texts)) >= 0.9 * len(values.texts)
+    have_digits = sum(map(has_digit, values.texts)) >= 0.9 * len(values.texts)
+    return all((are_different, have_digits, not mostly_decimals(values.texts)))

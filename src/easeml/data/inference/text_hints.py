@@ -42,7 +42,7 @@ def but_for_words(texts: list[str]) -> str:
     """A hint for a column that a few values keep from being a number."""
     bad = _no_numbers(texts)
     most = 0.5 if mostly_decimals(texts) else 0.1
-    if not bad.any() or bad.mean() > most:
+    if not 0 < bad.mean() <= most:
         return ""
     return f" It would be a number but for values such as {texts[int(bad.argmax())]!r}."
 

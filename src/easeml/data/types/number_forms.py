@@ -344,8 +344,9 @@ def _affixes(texts: list[str]) -> tuple[str, str] | None:
             return None
         prefixes.add(found["prefix"])
         suffixes.add(found["suffix"])
-    is_unit = prefixes == {""} and _is_unit(suffixes)
-    if not is_unit and not all(map(_one_sign, (prefixes, suffixes))):
+    are_signs = all(map(_one_sign, (prefixes, suffixes)))
+    are_units = all((prefixes == {""}, _is_unit(suffixes)))
+    if not any((are_signs, are_units)):
         return None
     return max(prefixes, key=len, default=""), max(suffixes, key=len, default="")
 
@@ -368,7 +369,7 @@ def _forms_with(prefix: str, suffix: str) -> Iterator[NumberForm]:
 def _is_unit(suffixes: set[str]) -> bool:
     """Whether one word stands behind all numbers, with a space between, such as µg/l."""
     suffix = min(suffixes)
-    return len(suffixes) == 1 and suffix[:1].isspace()
+    return all((len(suffixes) == 1, suffix[:1].isspace()))
 
 
 def _one_sign(marks: set[str]) -> bool:
