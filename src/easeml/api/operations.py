@@ -9,7 +9,8 @@ does:
 - parameters that the path names come from the path,
 - a parameter of a ``Request`` type is the body,
 - ``idempotency_key`` comes from the header,
-- all others are of the query where the operation reads (GET), of the body where it changes.
+- all others are of the query where the operation reads (GET), of the body where it changes; a body
+  is a ``Request`` too, so that a key that it does not know is refused.
 """
 
 import inspect
@@ -17,17 +18,19 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import filterfalse
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from fastapi import APIRouter, Body, Header, Query
-from pydantic import BaseModel
+from fastapi import APIRouter, Header, Query
+from pydantic import BaseModel, create_model
 from pydantic.fields import FieldInfo
 
 from easeml.api.context import Asker, Here
-from easeml.contract.resources import Page
+from easeml.contract.resources import Page, Request
 from easeml.service.access.caller import Caller
 
 ONCE = "idempotency_key"
+_BODY = "fields_of_body"
 # What a use case gets from the controller.
 _ASKING = ("store", "settings", "identity_provider", "caller")
 _keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
@@ -109,12 +112,40 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
     given = [_keyword("here", annotation=Here)]
     if "caller" in wanted:
         given.append(_keyword("asker", annotation=Asker))
-    own = [_routed(operation, parameter) for parameter in operation.parameters]
+    apart, together = _divided(operation)
+    own = [_routed(operation, parameter) for parameter in apart]
+    if together:
+        own.append(_as_body(operation.name, together))
     endpoint = _called(operation, wanted)
     endpoint.__name__ = operation.name
     endpoint.__doc__ = operation.about
     endpoint.__signature__ = inspect.Signature([*given, *own])  # pyright: ignore[reportFunctionMemberAccess]
     return endpoint
+
+
+def _divided(
+    operation: Operation,
+) -> tuple[list[inspect.Parameter], list[inspect.Parameter]]:
+    """Return the parameters that come one by one, and those that are fields of the body."""
+
+    def is_apart(one: inspect.Parameter) -> bool:
+        is_placed = operation.in_path(one.name) or one.name == ONCE
+        return operation.method == "GET" or is_placed or is_body(one.annotation)
+
+    given = operation.parameters
+    return [*filter(is_apart, given)], [*filterfalse(is_apart, given)]
+
+
+def _as_body(name: str, fields: list[inspect.Parameter]) -> inspect.Parameter:
+    """Return the parameter of a body with these fields; it may be left out where all of them may."""
+    required = inspect.Parameter.empty
+    said: dict[str, Any] = {
+        one.name: (one.annotation, ... if one.default is required else one.default)
+        for one in fields
+    }
+    form = create_model(f"Body_{name}", __base__=Request, **said)
+    is_needed = any(one.default is required for one in fields)
+    return _keyword(_BODY, annotation=form, default=required if is_needed else form())
 
 
 def _called(operation: Operation, wanted: Collection[str]) -> Callable[..., Any]:
@@ -127,6 +158,8 @@ def _called(operation: Operation, wanted: Collection[str]) -> Callable[..., Any]
             "identity_provider": here.identity_provider,
             "caller": asker,
         }
+        if _BODY in given:
+            given |= dict(given.pop(_BODY))
         return operation.use_case(**{name: known[name] for name in wanted}, **given)
 
     def answer(here: Here, asker: Caller | None = None, **given: Any) -> Any:
@@ -157,10 +190,8 @@ def _routed(operation: Operation, parameter: inspect.Parameter) -> inspect.Param
     plain, said = _plain(parameter.annotation)
     if parameter.name == ONCE:
         place = Header(alias="Idempotency-Key", description=said.description)
-    elif operation.method == "GET":
-        place = Query(alias=said.alias, description=said.description)
     else:
-        place = Body(embed=True, description=said.description)
+        place = Query(alias=said.alias, description=said.description)
     place.metadata = [*place.metadata, *said.metadata]
     return parameter.replace(annotation=Annotated[plain, place])
 
