@@ -4,6 +4,8 @@ import pytest
 from fastapi.testclient import TestClient
 from furnish import PASSWORD, furnish
 
+from easeml.contract.accounts import Invitation
+from easeml.contract.states import InvitationState
 from easeml.store import Store
 
 NEW = "a sound passphrase 7"
@@ -55,6 +57,16 @@ def test_a_link_lets_one_labeller_in_once(client: TestClient, store: Store, ann)
     assert [(one["state"], one["used_by"]) for one in listed] == [("used", "carol")]
     assert "secret" not in listed[0] or listed[0]["secret"] is None
     assert client.post("/api/v1/login", json={"name": "carol", "password": NEW}).status_code == 201
+
+
+def test_an_invitation_whose_time_is_over_is_not_called_open(client: TestClient, ann) -> None:
+    invite(client, ann, role="viewer", expires_in=3600)
+    answer = client.get("/api/v1/invitations", headers=ann.headers).json()["items"][0]
+    told = Invitation.model_validate(answer)
+    assert told.state_at(told.expires - 1) == "open"
+    assert told.state_at(told.expires) == "over"
+    taken_back = told.model_copy(update={"state": InvitationState.REVOKED})
+    assert taken_back.state_at(told.expires) == "revoked"
 
 
 def test_only_a_hash_is_kept(client: TestClient, store: Store, ann) -> None:

@@ -40,6 +40,28 @@ def test_who_is_removed_can_do_nothing_and_their_name_is_free(
     assert remove(client, provider, ann, data=data).status_code == 404
 
 
+def test_what_a_removed_person_did_is_found_by_their_name_and_id(
+    client: TestClient, provider, ann
+) -> None:
+    """Until somebody else has the name: that is asked about often just after a removal."""
+    client.post("/api/v1/login", json={"name": "ann", "password": PASSWORD}).raise_for_status()
+    remove(client, provider, ann, data="keep")
+
+    def told(person: str) -> list[str]:
+        answer = client.get("/api/v1/audit", params={"person": person}, headers=provider.headers)
+        answer.raise_for_status()
+        return [one["kind"] for one in answer.json()["items"]]
+
+    user_id = ann.caller.user_id
+    assert told("ann")[0] == "user.removed"
+    assert "user.signed-in" in told("ann")
+    assert told("ann") == told(user_id) == told(f"removed {user_id}")
+    again = {"name": "ann", "password": NEW}
+    client.post("/api/v1/users", json=again, headers=provider.headers).raise_for_status()
+    assert told("ann") == ["user.created"]
+    assert "user.removed" in told(user_id)
+
+
 def test_what_is_deleted_with_a_person_is_erased_a_day_later(
     client: TestClient, store: Store, provider, ann, bob
 ) -> None:

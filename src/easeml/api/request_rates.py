@@ -46,7 +46,7 @@ class RequestRates:
         left, since = self._buckets.get(tenant_id, (room, now))
         left = min(room, left + most * (now - since))
         if left < 1.0:
-            text = f"You may ask for {most:g} predictions a second; this was more."
+            text = f"You may ask for predictions {most:g} times a second; this was more."
             raise TooMany(
                 text,
                 where="requests",

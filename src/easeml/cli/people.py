@@ -1,5 +1,6 @@
 """``user invite``, ``join``, ``members``: who belongs to a tenant, and links that let people in."""
 
+import time
 from functools import partial
 from typing import Annotated
 
@@ -104,7 +105,7 @@ def invitations(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the invitations that were made: open, used and taken back."""
+    """List the invitations that were made: open, used, taken back and over."""
     with Client() as client:
         every = client.application_invitations(application) if application else client.invitations()
         found = list(every)
@@ -113,11 +114,15 @@ def invitations(
         "leads to": _leads_to,
         "as": "role",
         "made by": "by",
-        "state": "state",
+        "state": _state,
         "until": "expires",
         "used by": "used_by",
     }
     print_list(found, columns, as_json=as_json)
+
+
+def _state(one: Invitation) -> str:
+    return one.state_at(time.time())
 
 
 def _leads_to(one: Invitation) -> str:

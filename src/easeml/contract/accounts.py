@@ -165,6 +165,12 @@ class Invitation(Answer):
     secret: str | None = None
     path: str | None = None
 
+    def state_at(self, now: float) -> str:
+        """Return the state in a word: one that nobody used or took back is over when its time is."""
+        if self.state == InvitationState.OPEN and self.expires <= now:
+            return "over"
+        return self.state
+
 
 class ShownInvitation(Answer):
     """What an invitation says to the person who holds it."""

@@ -23,6 +23,7 @@ from easeml.store.shapes import Deed
 EventKind = Annotated[
     str, Field(max_length=100, description="a kind, such as `user.signed-in`, or its beginning")
 ]
+_MOST_REMOVED = 10_000  # people, among whom a name is looked for
 _OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 
 
@@ -122,8 +123,9 @@ def audit(
 
     ``before``: ``next`` of the page before. ``kind``: of this kind, such as
     ``user.signed-in``, or of all that begin with it, such as ``user``. ``person``: the name of a
-    user: what they did, and what they or the tenant of their own are the subject of. Raises
-    ``NotAllowed``, and ``NotFound`` for a name that nobody has.
+    user: what they did, and what they or the tenant of their own are the subject of. Of people who
+    were removed also the name that they had, if nobody has it now, or the id. Raises ``NotAllowed``,
+    and ``NotFound`` for a name that nobody has, or had.
     """
     caller.require_provider()
     with store.read() as tx:
@@ -158,10 +160,13 @@ def _person(tx: Transaction, name: str) -> tuple[str, str] | None:
     """Return the ids of a user and of their tenant; None: no name is given. Raises ``NotFound``."""
     if not name:
         return None
-    user = tx.users.find(name=name)
-    if user is None:
-        raise NotFound("Nobody has this name.", where=name, remedy="See `easeml user list`.")
-    return user.id, user.tenant_id
+    user = tx.users.find(name=name) or tx.users.find(id=name)
+    if user is not None:
+        return user.id, user.tenant_id
+    for event in tx.events.before(tx.events.last() + 1, kind="user.removed", limit=_MOST_REMOVED):
+        if event.data["name"] == name:
+            return event.subject, event.tenant_id
+    raise NotFound("Nobody has this name.", where=name, remedy="See `easeml user list`.")
 
 
 def _without_password(url: str) -> str:

@@ -1,5 +1,7 @@
 """The people of the visitor's tenant: what each may do, and links that let others in."""
 
+import time
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -80,8 +82,9 @@ def link(request: Request, made: Invitation | None) -> str:
 
 
 def still_open(found: list[Invitation]) -> list[Invitation]:
-    """Return those that nobody used or took back, the newest first."""
-    return [one for one in reversed(found) if one.state == InvitationState.OPEN]
+    """Return those that let somebody in still, the newest first."""
+    now = time.time()
+    return [one for one in reversed(found) if one.state_at(now) == InvitationState.OPEN]
 
 
 async def _show(
