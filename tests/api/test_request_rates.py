@@ -82,7 +82,7 @@ def test_a_tenant_that_asks_too_often_is_told_when_and_others_are_not_held_up(
     refused = client.post(path, json=[{}], headers=ann.headers)
     assert refused.status_code == 429
     assert 90 <= int(refused.headers["retry-after"]) <= 100
-    assert "0.01 predictions a second" in refused.text
+    assert "predictions 0.01 times a second" in refused.text
     for _ in range(3):
         assert client.post(path, json=[{}], headers=bob.headers).status_code != 429
     # All else of the tenant goes on.

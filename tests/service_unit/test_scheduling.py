@@ -294,6 +294,37 @@ def test_only_providers_administer(
     assert "s3same" not in json.dumps([one.model_dump() for one in shown.values()])
 
 
+@pytest.mark.parametrize(
+    ("name", "address", "shown"),
+    [
+        ("package_index", "https://ann:s3same@pypi.lab/simple", "https://ann:***@pypi.lab/simple"),
+        ("package_index", "/srv/wheels", "/srv/wheels"),
+        ("mlflow_tracking_uri", "http://ann:s3/s@me@ml.lab:5000", "http://ann:***@ml.lab:5000"),
+        ("otlp_endpoint", "http://:s3same@otel.lab:4318", "http://:***@otel.lab:4318"),
+        ("smtp_url", "mail.lab:25", "mail.lab:25"),
+        (
+            "database_url",
+            "postgresql://db/e?user=e&password=s3",
+            "postgresql://db/e?user=e&password=***",
+        ),
+        (
+            "artefacts_url",
+            "s3://lab/e?secret_key=s3&region=x",
+            "s3://lab/e?secret_key=***&region=x",
+        ),
+        ("openid_client_secret", "s3same", "(hidden)"),
+        ("public_url", "https://easeml.lab", "https://easeml.lab"),
+    ],
+)
+def test_settings_are_shown_without_passwords(
+    store: Store, admin: Caller, tmp_path: Path, name: str, address: str, shown: str
+) -> None:
+    """One that is no address is shown as it is: it is the one that somebody looks for."""
+    settings = Settings(home=tmp_path, **{name: address})
+    told = {one.name: one.value for one in provider_view.settings_in_force(store, settings, admin)}
+    assert told[name] == shown
+
+
 def test_the_policy_is_changed_while_easeml_runs(
     store: Store, ann: Caller, admin: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

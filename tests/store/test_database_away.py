@@ -183,3 +183,19 @@ def test_what_an_address_says_of_patience_counts(url):
         said = connection.exec_driver_sql("SHOW idle_in_transaction_session_timeout").scalar_one()
     engine.dispose()
     assert said == "7s"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://easeml:s3same@127.0.0.1:1/easeml",
+        "postgresql://127.0.0.1:1/easeml?user=easeml&password=s3same",
+    ],
+)
+def test_an_address_that_leads_nowhere_is_named_without_its_password(
+    tmp_path: Path, address: str
+) -> None:
+    with pytest.raises(Unreachable) as told:
+        Store.open(address, tmp_path)
+    assert "***" in told.value.where
+    assert "s3same" not in f"{told.value} {told.value.where}"

@@ -13,6 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event, exc
 
+from easeml.addresses import without_secrets
 from easeml.errors import DatabaseAway, InvalidInput
 from easeml.store.faults import DISK_FAILED, READ_ONLY
 from easeml.store.prepared import drive
@@ -81,8 +82,13 @@ def connect(url: str) -> sa.Engine:
     raise InvalidInput(
         "This database cannot be used.",
         remedy="Use sqlite:///FILE or postgresql://HOST/NAME.",
-        where=parsed.render_as_string(hide_password=True),
+        where=without_secrets(url),
     )
+
+
+def shown_address(engine: sa.Engine) -> str:
+    """Return the address of a database without passwords."""
+    return without_secrets(engine.url.render_as_string(hide_password=True))
 
 
 def read_clock(connection: sa.Connection) -> float:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from easeml.errors import Conflict, NotFound
-from easeml.store.database import connect
+from easeml.store.database import connect, shown_address
 from easeml.store.sqlite import driver
 
 SCHEMA_VERSION = "0054"
@@ -181,7 +181,7 @@ def check_there(engine: sa.Engine) -> None:
 
 
 def _no_database(engine: sa.Engine) -> NotFound:
-    return NotFound("There is no database of easeml.", where=engine.url.render_as_string())
+    return NotFound("There is no database of easeml.", where=shown_address(engine))
 
 
 def _version(connection: sa.Connection) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from easeml.errors import Conflict
-from easeml.store.database import connect
+from easeml.store.database import connect, shown_address
 from easeml.store.faults import storage_faults
 from easeml.store.migrate import migrate
 from easeml.store.sqlite import driver
@@ -95,7 +95,7 @@ def _copy_rows(reading: sa.Connection, target: sa.Engine) -> None:
         if writing.execute(sa.select(tenants.c.id).limit(1)).first() is not None:
             raise Conflict(
                 "The database holds the rows of an easeml already.",
-                where=target.url.render_as_string(hide_password=True),
+                where=shown_address(target),
                 remedy="Name an empty one with EASEML_DATABASE_URL.",
             )
         for table in metadata.sorted_tables:

@@ -12,7 +12,14 @@ from easeml.settings import Settings
 from easeml.store.artefacts import ArtefactStore
 from easeml.store.bucket import Bucket
 from easeml.store.cached_files import CachedFiles
-from easeml.store.database import connect, describe, empty_log, read_clock, write_log
+from easeml.store.database import (
+    connect,
+    describe,
+    empty_log,
+    read_clock,
+    shown_address,
+    write_log,
+)
 from easeml.store.faults import database_is_broken, storage_faults
 from easeml.store.files import LocalFiles
 from easeml.store.migrate import check_current, check_there, is_current, migrate, rehearse
@@ -246,7 +253,7 @@ def _unreachable(engine: sa.Engine, error: BaseException) -> Unreachable:
     return Unreachable(
         f"The database cannot be opened: {str(reason).strip()}.",
         remedy="Check the address, that the server runs, and that you may write there.",
-        where=engine.url.render_as_string(hide_password=True),
+        where=shown_address(engine),
     )
 
 

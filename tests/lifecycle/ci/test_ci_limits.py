@@ -156,7 +156,9 @@ def test_a_clause_made_by_hand_stands_at_the_first_column() -> None:
     never = Clause(n=1, o=0, d=0, above=True, threshold=2.0, tolerance=0.1)
     config = configured()
     with pytest.raises(InvalidInput) as told:
-        try_commit(replace(config, condition=never), rows_of(np.ones(9), np.ones(9)), 3, shared=True)
+        try_commit(
+            replace(config, condition=never), rows_of(np.ones(9), np.ones(9)), 3, shared=True
+        )
     assert told.value.where == "condition, column 1"
 
 

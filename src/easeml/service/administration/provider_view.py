@@ -4,9 +4,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Annotated
 
-import sqlalchemy as sa
 from pydantic import Field
 
+from easeml.addresses import without_secrets
 from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
 from easeml.contract.parameters import Limit, Offset
 from easeml.contract.resources import Page
@@ -99,7 +99,7 @@ def settings_in_force(store: Store, settings: Settings, caller: Caller) -> list[
     found = []
     for name, field in Settings.model_fields.items():
         value = changed.get(name) or str(getattr(settings, name))
-        hide = _HIDING.get(name, str)
+        hide = _HIDING.get(name, without_secrets)
         setting = Setting(
             name=name,
             value=hide(value) if value else "",
@@ -169,17 +169,8 @@ def _person(tx: Transaction, name: str) -> tuple[str, str] | None:
     raise NotFound("Nobody has this name.", where=name, remedy="See `easeml user list`.")
 
 
-def _without_password(url: str) -> str:
-    return sa.make_url(url).render_as_string(hide_password=True)
-
-
 def _hidden(secret: str) -> str:
     return "(hidden)"
 
 
-_HIDING = {
-    "database_url": _without_password,
-    "smtp_url": _without_password,
-    "mlflow_tracking_uri": _without_password,
-    "openid_client_secret": _hidden,
-}
+_HIDING = {"openid_client_secret": _hidden}
