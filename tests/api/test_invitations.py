@@ -6,6 +6,7 @@ from furnish import PASSWORD, furnish
 
 from easeml.contract.accounts import Invitation
 from easeml.contract.states import InvitationState
+from easeml.settings import Settings
 from easeml.store import Store
 
 NEW = "a sound passphrase 7"
@@ -57,6 +58,22 @@ def test_a_link_lets_one_labeller_in_once(client: TestClient, store: Store, ann)
     assert [(one["state"], one["used_by"]) for one in listed] == [("used", "carol")]
     assert "secret" not in listed[0] or listed[0]["secret"] is None
     assert client.post("/api/v1/login", json={"name": "carol", "password": NEW}).status_code == 201
+
+
+def test_a_link_has_the_address_that_people_use(
+    client: TestClient, settings: Settings, monkeypatch: pytest.MonkeyPatch, store: Store, ann
+) -> None:
+    """Whoever invites may sit on the machine itself, where easeml has another address."""
+    assert invite(client, ann, role="viewer")["link"] is None
+    monkeypatch.setattr(settings, "public_url", "https://easeml.lab/")
+    application = furnish(store, ann.caller.tenant_id).application_id
+    for made in (
+        invite(client, ann, role="viewer"),
+        invite(client, ann, application, role="viewer"),
+    ):
+        assert made["link"] == f"https://easeml.lab{made['path']}"
+        shown = client.get("/api/v1/invitations", headers=ann.headers).json()["items"][-1]
+        assert (shown["link"], shown["path"]) == (None, None)
 
 
 def test_an_invitation_whose_time_is_over_is_not_called_open(client: TestClient, ann) -> None:

@@ -71,7 +71,7 @@ def invite(
     with Client() as client:
         url = find_credentials(None).url.rstrip("/")
         made = _invited(client, application, role, days * _DAY)
-    link = f"{url}{made.path}"
+    link = made.link or f"{url}{made.path}"
     told = {**made.model_dump(mode="json"), "link": link}
     print_told(told, partial(_say_invited, made, link), as_json=as_json)
 

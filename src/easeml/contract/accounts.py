@@ -148,7 +148,7 @@ class Invitation(Answer):
 
     ``application_id``, ``application``: empty where it leads to a tenant. ``by``, ``used_by``:
     names of users. ``secret`` and ``path``, the page of this service that takes it, are there once,
-    when it is made.
+    when it is made, and so is ``link``, where this service knows the address that people use.
     """
 
     id: str
@@ -164,6 +164,7 @@ class Invitation(Answer):
     used_by: str = ""
     secret: str | None = None
     path: str | None = None
+    link: str | None = None
 
     def state_at(self, now: float) -> str:
         """Return the state in a word: one that nobody used or took back is over when its time is."""

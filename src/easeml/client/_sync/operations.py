@@ -215,8 +215,8 @@ class Operations(Calls):
         """Make a link that lets one person in to the caller's tenant, or to a new tenant of their
         own.
 
-        ``secret`` and ``path`` are shown this once. Raises ``NotAllowed`` where others than a
-        provider ask for a new tenant, ``Conflict`` where too many are open.
+        ``secret``, ``path`` and ``link`` are shown this once. Raises ``NotAllowed`` where others
+        than a provider ask for a new tenant, ``Conflict`` where too many are open.
         """
         return self._send(
             Invitation, "/invitations", {"role": role, "expires_in": expires_in}, repeatable=False
@@ -238,8 +238,8 @@ class Operations(Calls):
     ) -> Invitation:
         """Make a link that lets one person in to an application alone.
 
-        A new person becomes a guest of the tenant. ``secret`` and ``path`` are shown this once.
-        Raises ``NotFound``, ``Conflict`` where too many are open.
+        A new person becomes a guest of the tenant. ``secret``, ``path`` and ``link`` are shown
+        this once. Raises ``NotFound``, ``Conflict`` where too many are open.
         """
         return self._send(
             Invitation,
@@ -284,8 +284,9 @@ class Operations(Calls):
 
         ``before``: ``next`` of the page before. ``kind``: of this kind, such as
         ``user.signed-in``, or of all that begin with it, such as ``user``. ``person``: the name
-        of a user: what they did, and what they or the tenant of their own are the subject of.
-        Raises ``NotAllowed``, and ``NotFound`` for a name that nobody has.
+        of a user: what they did, and what they or the tenant of their own are the subject of. Of
+        people who were removed also the name that they had, if nobody has it now, or the id.
+        Raises ``NotAllowed``, and ``NotFound`` for a name that nobody has, or had.
         """
         return self._get(
             Page[AuditEvent], "/audit", before=before, limit=limit, kind=kind, person=person

@@ -15,6 +15,7 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.accounts.keys import digest
+from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Invitation
 
@@ -40,22 +41,29 @@ Lifetime = Annotated[float, Field(gt=0, le=_LONGEST, description="seconds until 
 
 
 def invite(
-    store: Store, caller: Caller, role: TenantRole = None, *, expires_in: Lifetime = _WEEK
+    store: Store,
+    settings: Settings,
+    caller: Caller,
+    role: TenantRole = None,
+    *,
+    expires_in: Lifetime = _WEEK,
 ) -> InvitationAnswer:
     """Make a link that lets one person in to the caller's tenant, or to a new tenant of their own.
 
-    ``secret`` and ``path`` are shown this once. Raises ``NotAllowed`` where others than a provider
+    ``secret``, ``path`` and ``link`` are shown this once. Raises ``NotAllowed`` where others than a provider
     ask for a new tenant, ``Conflict`` where too many are open.
     """
     if role is None:
         caller.require_provider()
     kind = InvitationKind.OWN_TENANT if role is None else InvitationKind.TENANT
     with store.write() as tx:
-        return _make(tx, caller, kind, MemberRole(role or ShareRole.OWNER), expires_in)
+        made = _make(tx, caller, kind, MemberRole(role or ShareRole.OWNER), expires_in)
+    return _with_link(made, settings)
 
 
 def invite_to_application(
     store: Store,
+    settings: Settings,
     caller: Caller,
     application_id: str,
     role: GivenRole,
@@ -64,13 +72,14 @@ def invite_to_application(
 ) -> InvitationAnswer:
     """Make a link that lets one person in to an application alone.
 
-    A new person becomes a guest of the tenant. ``secret`` and ``path`` are shown this once. Raises
-    ``NotFound``, ``Conflict`` where too many are open.
+    A new person becomes a guest of the tenant. ``secret``, ``path`` and ``link`` are shown this
+    once. Raises ``NotFound``, ``Conflict`` where too many are open.
     """
     with store.write() as tx:
         tx.scoped(caller.tenant_id).applications.get(application_id)
         kind = InvitationKind.APPLICATION
-        return _make(tx, caller, kind, MemberRole(role), expires_in, application_id)
+        made = _make(tx, caller, kind, MemberRole(role), expires_in, application_id)
+    return _with_link(made, settings)
 
 
 def list_invitations(
@@ -200,6 +209,13 @@ def _make(
     data = {"to": kind, "role": role, "application": application_id, "by": caller.user_id}
     tx.events.append("invitation.created", made.id, data, caller.tenant_id)
     return _shown(tx, [made])[0].model_copy(update={"secret": secret, "path": PAGE + secret})
+
+
+def _with_link(made: InvitationAnswer, settings: Settings) -> InvitationAnswer:
+    """Return an invitation with the whole address, where settings say which one people use."""
+    if not settings.public_url:
+        return made
+    return made.model_copy(update={"link": f"{settings.public_url.rstrip('/')}{made.path}"})
 
 
 def _check_number(tx: Transaction, caller: Caller) -> None:

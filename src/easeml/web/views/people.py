@@ -78,7 +78,7 @@ def link(request: Request, made: Invitation | None) -> str:
     """Return the link to send; empty for none."""
     if made is None:
         return ""
-    return f"{request.url.scheme}://{request.url.netloc}{made.path}"
+    return made.link or f"{request.url.scheme}://{request.url.netloc}{made.path}"
 
 
 def still_open(found: list[Invitation]) -> list[Invitation]:
