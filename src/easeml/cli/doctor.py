@@ -92,7 +92,11 @@ def _containers() -> Finding:
 def _show(findings: list[Finding]) -> None:
     print_table(["check", "state", "what was found"], map(_row, findings))
     failing = _failing(findings)
-    say(f"{failing} of {len(findings)} are failing." if failing else "All is well enough to run.")
+    say(
+        f"Failing: {failing} of {len(findings)} checks."
+        if failing
+        else "All is well enough to run."
+    )
 
 
 def _row(one: Finding) -> tuple[str, ...]:

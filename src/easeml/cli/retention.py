@@ -9,7 +9,7 @@ import typer
 from easeml.cli.options import ApplicationId, Json, given
 from easeml.cli.output import print_done, print_found, print_pairs, print_table, say
 from easeml.client import Client
-from easeml.contract.retention import Amount, Collected, Retention, RetentionPlan
+from easeml.contract.retention import Amount, Collected, KeptKind, Retention, RetentionPlan
 
 
 def register(root: typer.Typer) -> None:
@@ -45,6 +45,8 @@ def _print_plan(plan: RetentionPlan) -> None:
 def _print_collected(done: Collected) -> None:
     _print(done.amounts, "went")
     say(f"{done.size:,} bytes are free again.")
+    if any(one.kind == KeptKind.MODELS for one in done.amounts):
+        say("Models keep their files for a day more: easeml model keep MODEL has one back.")
 
 
 def of_application(

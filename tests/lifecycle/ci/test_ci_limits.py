@@ -81,14 +81,21 @@ def test_one_example_tells_nothing_from_everything() -> None:
 # Designs
 
 
+CONDITIONS = (
+    "n > 0.8 +/- 0.05",
+    "n > 0.99 +/- 0.005",
+    "d < 0.1 +/- 0.02",
+    "n - o > 0.02 +/- 0.02",
+    "n - o > 0.3 +/- 0.2",
+    "2 * n - 1 * o > 0.5 +/- 0.1",
+)
+ASSUMED = [
+    Assumed(configured().mode, configured(metric=metric).metric, 1.0, share)
+    for metric, share in product(("accuracy", "absolute-error"), (0.05, 1.0))
+]
 DESIGNS = [
-    design_clause(clause_of(condition), Assumed(mode, metric, 1.0, share), Level(nats, nats + 1))
-    for condition in ("n > 0.8 +/- 0.05", "n - o > 0.02 +/- 0.02", "n - o > 0.3 +/- 0.2")
-    + ("d < 0.1 +/- 0.02", "2 * n - 1 * o > 0.5 +/- 0.1", "n > 0.99 +/- 0.005")
-    for mode in (configured().mode,)
-    for metric in (configured().metric, configured(metric="absolute-error").metric)
-    for share in (0.05, 1.0)
-    for nats in (1.0, 5.0, 40.0)
+    design_clause(clause_of(condition), assumed, Level(nats, nats + 1))
+    for condition, assumed, nats in product(CONDITIONS, ASSUMED, (1.0, 5.0, 40.0))
 ]
 
 

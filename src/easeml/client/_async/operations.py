@@ -1195,7 +1195,10 @@ class AsyncOperations(AsyncCalls):
         )
 
     def erasures(self, dataset_id: str) -> AsyncIterator[Erasure]:
-        """Give the reports on what was erased from a data set; raises ``NotFound``."""
+        """Give the reports on what was erased from a data set; raises ``NotFound``.
+
+        ``by``: the name of who did it.
+        """
         return self._list(Erasure, f"/datasets/{dataset_id}/erasures")
 
     async def keep_model(self, model_id: str, *, keep: bool = True) -> TrainedModel:

@@ -1172,7 +1172,10 @@ class Operations(Calls):
         )
 
     def erasures(self, dataset_id: str) -> Iterator[Erasure]:
-        """Give the reports on what was erased from a data set; raises ``NotFound``."""
+        """Give the reports on what was erased from a data set; raises ``NotFound``.
+
+        ``by``: the name of who did it.
+        """
         return self._list(Erasure, f"/datasets/{dataset_id}/erasures")
 
     def keep_model(self, model_id: str, *, keep: bool = True) -> TrainedModel:

@@ -86,12 +86,18 @@ def request(store: Store, caller: Caller, dataset_id: str, wish: NewErasure) -> 
 def list_page(
     store: Store, caller: Caller, dataset_id: str, *, after: After = None, limit: Limit = 50
 ) -> Page[Erasure]:
-    """Return a page of the reports on what was erased from a data set; raises ``NotFound``."""
+    """Return a page of the reports on what was erased from a data set; raises ``NotFound``.
+
+    ``by``: the name of who did it.
+    """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         tables.datasets.get(dataset_id)
         found, following = page_records(tables.reports, after, limit, subject=dataset_id, kind=KIND)
+        people = dict(tx.users.pick("id", "name"))
     items = [Erasure.model_validate(report.value) for report in found]
+    for one in items:
+        one.by = people.get(one.by, one.by)
     return Page(items=items, next=following)
 
 

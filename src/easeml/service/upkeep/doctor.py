@@ -10,6 +10,7 @@ from easeml.contract.upkeep import Finding, FindingState
 from easeml.errors import Damaged, EasemlError, NotFound
 from easeml.service.administration.health import LEAST_FREE
 from easeml.service.knowledge import knowledge_base
+from easeml.service.limits.used import counted
 from easeml.service.models import lost_models
 from easeml.service.storage import releasing
 from easeml.settings import Settings
@@ -21,7 +22,7 @@ Progress = Callable[[float], None]
 
 _OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _MIB = 2**20
-_MOST_NAMED = 5  # tenants in a message
+_MOST_NAMED = 5  # tenants or artefacts in a message
 
 
 def examine(
@@ -180,13 +181,18 @@ def _artefacts(lost: list[Artefact], still_lost: list[Artefact]) -> Finding:
     if not lost:
         return _ok("artefacts", "All data and models are as they were stored.")
     if not still_lost:
-        return _repaired("artefacts", f"{len(lost)} lost artefacts came back from the backup.")
-    named = ", ".join(f"{one.tenant_id}/{one.digest[:12]}" for one in still_lost)
+        return _repaired("artefacts", f"Back from the backup: {_artefacts_in_words(lost)}.")
     return _failing(
         "artefacts",
-        f"{len(still_lost)} artefacts are gone or damaged: {named}.",
-        "Fetch them from a backup: easeml doctor --repair --backup PATH.",
+        f"Gone or damaged: {_artefacts_in_words(still_lost)}.",
+        "Fetch what is lost from a backup: easeml doctor --repair --backup PATH.",
     )
+
+
+def _artefacts_in_words(found: list[Artefact]) -> str:
+    names = [f"{one.tenant_id}/{one.digest[:12]}" for one in found[:_MOST_NAMED]]
+    more = "" if len(found) <= _MOST_NAMED else ", ..."
+    return f"{counted(len(found), 'artefact')} ({', '.join(names)}{more})"
 
 
 def _live_models(store: Store, lost: list[Artefact], *, repair: bool) -> list[Finding]:
@@ -238,8 +244,8 @@ def _strangers(store: Store) -> Finding:
     size = sum(file.size for file in files) / _MIB
     return _failing(
         "tenants",
-        f"{len(files)} stored files ({size:,.1f} MiB) belong to tenants that the database does not "
-        f"know: {tenants}. Another database, or a later state of this one, refers to them.",
+        f"{counted(len(files), 'file')} ({size:,.1f} MiB) of tenants that the database does not know: "
+        f"{tenants}. Another database, or a later state of this one, refers to what is stored.",
         "Start easeml with that database, or make a new home of the newest backup: easeml restore. "
         "What nobody wants back may be removed by hand.",
     )
@@ -255,13 +261,12 @@ def _leftovers(store: Store, *, repair: bool) -> Finding:
         return Finding(
             check="leftovers",
             state=FindingState.WARNING,
-            message=f"{len(strays)} stored files ({size:,.1f} MiB) are needed by nothing.",
-            remedy="easeml doctor --repair removes them.",
+            message=f"Needed by nothing: {counted(len(strays), 'file')} ({size:,.1f} MiB).",
+            remedy="easeml doctor --repair removes what is not needed.",
         )
     count, size = releasing.remove(store, strays)
-    return _repaired(
-        "leftovers", f"{count} files that nothing needed are removed ({size / _MIB:,.1f} MiB)."
-    )
+    said = f"{counted(count, 'file')} ({size / _MIB:,.1f} MiB)"
+    return _repaired("leftovers", f"Removed, as nothing needed it: {said}.")
 
 
 def _ok(check: str, message: str) -> Finding:
