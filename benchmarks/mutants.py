@@ -17,9 +17,10 @@ the processor seconds of its tests: one that needs more counts as killed, as it 
     survived   no test fails that passes its line
     unseen     no test passes its line
 
-Results go to ``mutants.csv`` as they come, and a run that was cut short goes on. ``--again`` judges
-those that were not killed anew, against the tests of today. Those that are equivalent are named
-with the reason in ``truth/mutants.csv``; the script ends with 1 if any other is left.
+Results go to ``mutants.csv`` as they come, and a run that was cut short goes on. Those that are
+equivalent are named with the reason in ``truth/mutants.csv``; the script ends with 1 if any other is
+left. ``--again`` judges those that were not killed anew, against the tests of today; with ``--all``
+also those that are named there, most of which meet every test.
 """
 
 import ast
@@ -519,13 +520,18 @@ def judge_whole(mutant: Mutant, tests: list[str]) -> str:
 class Results:
     """What is known, in a file that grows."""
 
-    def __init__(self, path: Path, again: bool):
+    def __init__(self, path: Path):
         self._path = path
+        self._kept = 0
         self.rows: dict[tuple[str, ...], list[str]] = {}
         self.read()
-        if again:
-            ended = ("killed", "endless")
-            self.rows = {key: row for key, row in self.rows.items() if row[4] in ended}
+
+    def forget_survivors(self, but: set[tuple[str, ...]]) -> None:
+        """Have those that were not killed judged anew, ``but`` for some."""
+        ended = ("killed", "endless")
+        for key, row in list(self.rows.items()):
+            if row[4] not in ended and key not in but:
+                del self.rows[key]
 
     def read(self) -> None:
         """Take what the file has."""
@@ -544,7 +550,8 @@ class Results:
         """Note what became of a mutant."""
         outcome, _, by = said.partition(" ")
         self.rows[mutant.key] = [*mutant.key, outcome, by]
-        if len(self.rows) % 10 == 0:
+        self._kept += 1
+        if self._kept % 10 == 0:
             self.write()
 
     def write(self) -> None:
@@ -692,6 +699,7 @@ def main() -> None:
     parser = arguments(__file__, __doc__)
     parser.add_argument("--files", default="", help="names, with commas; empty: all")
     parser.add_argument("--again", action="store_true", help="also those that were not killed")
+    parser.add_argument("--all", action="store_true", help="with --again: those with a reason, too")
     parser.add_argument("--most", type=int, default=10**9, help="mutants to judge")
     options = read_options(parser, files="verdict.py", most=20)
     os.chdir(ROOT)
@@ -699,7 +707,10 @@ def main() -> None:
     paths = [path for path in sorted(FOLDER.glob("*.py")) if not chosen or path.name in chosen]
     everything = [mutant for path in paths for mutant in mutants_of(path)]
     random.Random(0).shuffle(everything)  # a run that is cut short has looked everywhere
-    results = Results(options.out / "mutants.csv", options.again)
+    results = Results(options.out / "mutants.csv")
+    equivalent = justified()
+    if options.again:
+        results.forget_survivors(but=set() if options.all else equivalent)
     current = {mutant.key for mutant in everything}
     if not chosen:
         results.rows = {key: row for key, row in results.rows.items() if key in current}
@@ -708,7 +719,6 @@ def main() -> None:
     if waiting:
         judge_all(waiting, results, CACHE / f"tests-passing-{digest()}.json")
     print(_counts(results))
-    equivalent = justified()
     left = [
         row
         for key, row in sorted(results.rows.items())

@@ -39,6 +39,7 @@ from easeml.lifecycle.ci.design import (
 from easeml.lifecycle.ci.levels import Level
 from easeml.lifecycle.ci.planning import answers_seen
 from easeml.lifecycle.ci.published import baseline_size, share_that_may_differ
+from easeml.lifecycle.ci.ratio_sizes import typical_rows
 from easeml.lifecycle.ci.settling import ratio_ends
 from easeml.lifecycle.ci.test_set_names import is_retired, test_set_digest
 
@@ -175,6 +176,7 @@ def test_a_clause_made_by_hand_stands_at_the_first_column() -> None:
 def test_a_condition_is_the_same_wherever_it_stands_and_reads_as_it_is_written() -> None:
     assert parse("   n > 0.5 +/- 0.1") == parse("n > 0.5 +/- 0.1")
     assert str(parse("0.5 * n - 0.5 * o > 0.1 +/- 0.1")) == "0.5 * n - 0.5 * o > 0.1 +/- 0.1"
+    assert parse("n * 0.5 > 0.1 +/- 0.1") == parse("0.5 * n > 0.1 +/- 0.1")
     assert str(parse("2 * 0.25 * n > 0.1 +/- 0.1")) == "0.5 * n > 0.1 +/- 0.1"
 
 
@@ -308,6 +310,7 @@ def test_with_few_rows_a_step_has_three_answers() -> None:
     assert answers_seen(once, known, 50, 0.0) == 2
     extra = 6 * math.log(3)
     assert rows_that_show(series, 0.2) == rows_that_show(once, 0.2, extra=extra)
+    assert rows_that_show(once, 0.2) == rows_that_show(once, 0.2, extra=0.0)
 
 
 # Prediction-powered means
@@ -440,3 +443,30 @@ def test_the_share_of_changes_after_one_row() -> None:
     examples = score_examples(["yes"], ["no"], ["yes"], config)
     trial = try_commit(config, examples, 3.0, shared=True)
     assert trial.findings[0].estimate == pytest.approx(1.0 - 1.0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "place"), [("n - d > 0.1 +/- 0.1", 0.5), ("n > 0.6 +/- 0.1", 0.0)]
+)
+def test_typical_rows_of_f1_are_the_first_that_settle_a_clause(
+    condition: str, place: float
+) -> None:
+    """Of one model, and of changes: so many rows of each kind as are to be expected."""
+    config = configured(condition, metric="f1", positive="yes")
+    assumed = Assumed(config.mode, config.metric, 1.0, 1.0)
+    design = design_clause(clause_of(condition), assumed, Level(4.0, 4.0))
+    positives, differ = 0.5, 0.3
+    target = design.zone.low + place * (design.zone.high - design.zone.low)
+    score = target + (differ if design.clause.d else 0.0)
+    hits = positives * score / (2 - score)
+    found = typical_rows(design, positives, differ, place)
+
+    def is_settled(rows: int) -> bool:
+        counts = {"n": (round(rows * hits), round(rows * (positives - hits)))}
+        if design.clause.d:
+            counts["d"] = (round(rows * differ), round(rows * (1 - differ)))
+        low, high = ratio_ends(design.clause, design.level, counts)
+        return low > design.zone.low or high < design.zone.high
+
+    assert is_settled(found)
+    assert not any(map(is_settled, range(1, int(found / 1.1))))

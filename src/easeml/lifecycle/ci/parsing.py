@@ -229,8 +229,6 @@ class _Parser:
 
     def _atom(self, depth: int) -> _Linear:
         token = self.token
-        if token.kind == "end":
-            self.fail(token, "a number, n, o or d is missing here")
         self.at += 1
         if token.kind == "number":
             return self._number(token)

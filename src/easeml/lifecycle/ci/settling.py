@@ -165,7 +165,7 @@ def _score(name: str, counts: tuple[int, int]) -> float:
     if name != "d":
         return f1_score(*counts)
     changed, equal = counts
-    return changed / max(changed + equal, 1)
+    return changed / (changed + equal)
 
 
 def ratio_ends(
