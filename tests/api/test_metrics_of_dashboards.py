@@ -94,3 +94,19 @@ def test_panels_lie_beside_each_other_with_a_title_and_a_unit() -> None:
         taken |= cells
         assert panel["fieldConfig"]["defaults"]["unit"]
     assert len({panel["id"] for panel in dashboard["panels"]}) == len(dashboard["panels"])
+
+
+def test_predictions_are_all_requests_for_some_and_no_others(client: TestClient) -> None:
+    """By any of the protocols; tools that only speak theirs wait as well."""
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    routes = {path.removeprefix("/api/v1") for path in paths}
+    patterns = set(re.findall(r'route=~"([^"]*)"', "\n".join(expressions())))
+    assert patterns
+    for pattern in patterns:
+        meant = {route for route in routes if re.fullmatch(pattern, route)}
+        assert meant == {
+            "/applications/{application_id}/predict",
+            "/applications/{application_id}/invocations",
+            "/v2/models/{application_id}/infer",
+            "/v2/models/{application_id}/versions/{model_id}/infer",
+        }
