@@ -78,4 +78,8 @@ def check_origin(request: Request) -> None:
     if not origin:
         return
     if urlsplit(origin).netloc != request.headers.get("host", ""):
-        raise NotAllowed("This form comes from another site.", remedy="Open easeml's own page.")
+        raise NotAllowed(
+            "This form comes from another site.",
+            remedy="Open easeml's own page. A proxy before easeml has to pass on the header Host, "
+            "with the port that people use.",
+        )
