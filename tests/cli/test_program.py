@@ -13,6 +13,7 @@ from service_for_tests import KEY, FakeService
 from easeml.cli import services
 from easeml.cli.local_home import settings_of
 from easeml.cli.main import _COMMANDS, _Commands, _commands_of
+from easeml.errors import InvalidInput
 from service_process import LOOK_EVERY
 
 
@@ -105,6 +106,42 @@ def test_flags_win_over_the_environment(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("EASEML_WORKERS", "7")
     settings = settings_of(home=tmp_path, port=4321, workers=None)
     assert (settings.home, settings.port, settings.workers) == (tmp_path, 4321, 7)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("EASEML_ISOLATON", "EASEML_ISOLATION"),
+        ("EASEML_ARTEFACT_URL", "EASEML_ARTEFACTS_URL"),
+        ("EASEML_TRUSTED_PROXY", "EASEML_TRUSTED_PROXIES"),
+    ],
+)
+def test_a_variable_that_is_misspelt_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str, meant: str
+):
+    """Else its setting would be the default: a service that was to be confined is not."""
+    monkeypatch.setenv(wrong, "sandbox")
+    with pytest.raises(InvalidInput, match=meant) as told:
+        settings_of(home=tmp_path)
+    assert told.value.where == wrong
+
+
+def test_variables_of_other_programs_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    names = ("URL", "API_KEY", "TASK_ID", "GPU_MEMORY", "SERVICE_HOST", "PORT_80_TCP", "RUN")
+    for name in names:
+        monkeypatch.setenv(f"EASEML_{name}", "x")
+    assert settings_of(home=tmp_path).isolation == "none"
+
+
+@pytest.mark.parametrize("content", [b"keep_models = \n", b"workers 3", b"\xff\xfe"])
+def test_a_file_of_settings_that_is_no_toml_is_named(tmp_path: Path, content: bytes):
+    (tmp_path / "config.toml").write_bytes(content)
+    with pytest.raises(InvalidInput, match="no TOML") as told:
+        settings_of(home=tmp_path)
+    assert told.value.where == "config.toml in the home"
+    assert told.value.remedy
 
 
 def test_the_demo_stops_on_sigterm(tmp_path: Path):

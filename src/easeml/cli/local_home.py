@@ -1,16 +1,19 @@
 """Commands that look after a home on this machine, whether easeml runs or not."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easeml.cli.options import given
-from easeml.errors import NotFound
+from easeml.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from easeml.settings import Settings
 
+_PREFIX = "EASEML_"
+_NEARLY = 0.85  # share of letters that two names have in common
 HomeOption = Annotated[Path | None, typer.Option("--home", help="Folder of all state (.easeml).")]
 
 
@@ -29,15 +32,24 @@ def local_settings(home: Path | None) -> "Settings":
 def settings_of(**flags: Any) -> "Settings":
     """Return the settings with the flags that were given.
 
-    Raises InvalidInput for one that does not fit.
+    Raises InvalidInput for one that does not fit, a variable whose name is misspelt, and a file
+    that is no TOML.
     """
+    import tomllib
+
     from pydantic import ValidationError
 
-    from easeml.errors import InvalidInput
     from easeml.settings import Settings
 
+    _check_variables(list(Settings.model_fields))
     try:
         return Settings(**given(**flags))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"This file is no TOML: {error}.",
+            where="config.toml in the home",
+            remedy='Write a setting a line, as name = "text" or name = 5.',
+        ) from error
     except ValidationError as error:
         first = error.errors()[0]
         unknown = first["type"] == "extra_forbidden"
@@ -46,3 +58,22 @@ def settings_of(**flags: Any) -> "Settings":
             where=".".join(map(str, first["loc"])),
             remedy="Check the flags, the variables EASEML_* and config.toml in the home.",
         ) from error
+
+
+def _check_variables(names: list[str]) -> None:
+    """Raise InvalidInput for a variable that is nearly a setting: without a word, the setting would
+    be its default. What is unlike all of them may be for another program.
+    """
+    from difflib import get_close_matches
+
+    for variable in os.environ:
+        name = variable.removeprefix(_PREFIX).lower()
+        if not variable.startswith(_PREFIX) or name in names:
+            continue
+        meant = get_close_matches(name, names, n=1, cutoff=_NEARLY)
+        if meant:
+            raise InvalidInput(
+                f"There is no such setting; {_PREFIX}{meant[0].upper()} is nearly the same.",
+                where=variable,
+                remedy="Correct the name of the variable, or remove it.",
+            )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from easeml.cli.local_home import settings_of
 from easeml.errors import InvalidInput
 
 
@@ -21,10 +22,9 @@ def compare_history(
     """
     from easeml.search.simulator import compare_recorded, curve_json
     from easeml.service.scheduling import history
-    from easeml.settings import Settings
     from easeml.store import Store
 
-    settings = Settings() if home is None else Settings(home=home)
+    settings = settings_of(home=home)
     _check_home(settings)
     store = Store.found(settings)
     try:

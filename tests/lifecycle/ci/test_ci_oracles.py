@@ -184,7 +184,7 @@ def test_beyond_floats_chernoff_says_how_many() -> None:
 @pytest.mark.parametrize(("low", "high"), [(0.5, 0.5), (0.7, 0.2), (1.0, 1.5), (-1.0, 0.0)])
 def test_an_empty_zone_has_no_size(low: float, high: float) -> None:
     with pytest.raises(InvalidInput, match="empty"):
-        exact_size(low, high, 3.0, whole=True)
+        exact_size(low, high, 3.0)
 
 
 def test_sums_between_two_counts_ask_for_no_fewer_rows() -> None:

@@ -126,7 +126,7 @@ def test_no_share_has_no_interval(args) -> None:
 )
 @pytest.mark.parametrize("nats", [3.0, 9.2])
 def test_exact_size_tells_the_two_apart(low: float, high: float, nats: float) -> None:
-    size = exact_size(low, high, nats, whole=True)
+    size = exact_size(low, high, nats)
     first, second = exact_cuts(size, low, high, nats)
     assert first <= second + 1
     assert binom.sf(first - 1, size, low) <= math.exp(-nats) < binom.sf(first - 2, size, low)

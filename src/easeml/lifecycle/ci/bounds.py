@@ -107,7 +107,7 @@ def _upper_cut(trials: int, share: float, log_inverse: float) -> int:
     return _least(proves, math.floor(trials * share) + 1, trials + 1)
 
 
-def exact_size(low: float, high: float, log_inverse: float, *, whole: bool) -> int:
+def exact_size(low: float, high: float, log_inverse: float, *, whole: bool = True) -> int:
     """Return a number of examples at which exact binomial tails tell one share from another.
 
     At this size every count of successes proves at least one of the two, each at level alpha. Found
