@@ -129,8 +129,8 @@ def _divided(
     """Return the parameters that come one by one, and those that are fields of the body."""
 
     def is_apart(one: inspect.Parameter) -> bool:
-        is_placed = operation.in_path(one.name) or one.name == ONCE
-        return operation.method == "GET" or is_placed or is_body(one.annotation)
+        is_elsewhere = one.name == ONCE, operation.in_path(one.name), operation.method == "GET"
+        return any((*is_elsewhere, is_body(one.annotation)))
 
     given = operation.parameters
     return [*filter(is_apart, given)], [*filterfalse(is_apart, given)]
@@ -138,14 +138,23 @@ def _divided(
 
 def _as_body(name: str, fields: list[inspect.Parameter]) -> inspect.Parameter:
     """Return the parameter of a body with these fields; it may be left out where all of them may."""
-    required = inspect.Parameter.empty
-    said: dict[str, Any] = {
-        one.name: (one.annotation, ... if one.default is required else one.default)
-        for one in fields
-    }
+    said: dict[str, Any] = dict(map(_as_field, fields))
     form = create_model(f"Body_{name}", __base__=Request, **said)
-    is_needed = any(one.default is required for one in fields)
-    return _keyword(_BODY, annotation=form, default=required if is_needed else form())
+    body = _keyword(_BODY, annotation=form)
+    if any(map(_is_needed, fields)):
+        return body
+    return body.replace(default=form())
+
+
+def _as_field(parameter: inspect.Parameter) -> tuple[str, tuple[Any, Any]]:
+    """Return a parameter as pydantic makes a field of it: name, type and default."""
+    if _is_needed(parameter):
+        return parameter.name, (parameter.annotation, ...)
+    return parameter.name, (parameter.annotation, parameter.default)
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    return parameter.default is inspect.Parameter.empty
 
 
 def _called(operation: Operation, wanted: Collection[str]) -> Callable[..., Any]:

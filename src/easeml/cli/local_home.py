@@ -1,6 +1,7 @@
 """Commands that look after a home on this machine, whether easeml runs or not."""
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from easeml.settings import Settings
 
 _PREFIX = "EASEML_"
+_IS_OURS = re.compile(_PREFIX).match
 _NEARLY = 0.85  # share of letters that two names have in common
 HomeOption = Annotated[Path | None, typer.Option("--home", help="Folder of all state (.easeml).")]
 
@@ -61,19 +63,18 @@ def settings_of(**flags: Any) -> "Settings":
 
 
 def _check_variables(names: list[str]) -> None:
-    """Raise InvalidInput for a variable that is nearly a setting: without a word, the setting would
-    be its default. What is unlike all of them may be for another program.
+    """Raise InvalidInput for a variable that is nearly a setting.
+
+    Without a word the setting would be its default. What is unlike all may be for another program.
     """
     from difflib import get_close_matches
 
-    for variable in os.environ:
-        name = variable.removeprefix(_PREFIX).lower()
-        if not variable.startswith(_PREFIX) or name in names:
-            continue
-        meant = get_close_matches(name, names, n=1, cutoff=_NEARLY)
-        if meant:
+    ours = filter(_IS_OURS, os.environ)
+    told = {variable.removeprefix(_PREFIX).lower() for variable in ours}
+    for name in told - {*names}:
+        for meant in get_close_matches(name, names, n=1, cutoff=_NEARLY):
             raise InvalidInput(
-                f"There is no such setting; {_PREFIX}{meant[0].upper()} is nearly the same.",
-                where=variable,
+                f"There is no such setting; {_PREFIX}{meant.upper()} is nearly the same.",
+                where=_PREFIX + name.upper(),
                 remedy="Correct the name of the variable, or remove it.",
             )

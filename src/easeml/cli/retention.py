@@ -45,7 +45,7 @@ def _print_plan(plan: RetentionPlan) -> None:
 def _print_collected(done: Collected) -> None:
     _print(done.amounts, "went")
     say(f"{done.size:,} bytes are free again.")
-    if any(one.kind == KeptKind.MODELS for one in done.amounts):
+    if KeptKind.MODELS in map(attrgetter("kind"), done.amounts):
         say("Models keep their files for a day more: easeml model keep MODEL has one back.")
 
 

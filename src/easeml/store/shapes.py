@@ -59,6 +59,13 @@ class Deed(Shape):
 
 
 @dataclass(frozen=True, slots=True)
+class Removed(Shape):
+    """What the event of a removal tells of a person: the name that they had."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SeenGpu:
     """A GPU, or a slice of one, as a worker saw it; sizes in bytes.
 

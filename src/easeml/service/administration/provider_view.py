@@ -18,7 +18,7 @@ from easeml.service.limits.used import totals
 from easeml.settings import Settings
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Event
-from easeml.store.shapes import Deed
+from easeml.store.shapes import Deed, Removed
 
 EventKind = Annotated[
     str, Field(max_length=100, description="a kind, such as `user.signed-in`, or its beginning")
@@ -163,10 +163,11 @@ def _person(tx: Transaction, name: str) -> tuple[str, str] | None:
     user = tx.users.find(name=name) or tx.users.find(id=name)
     if user is not None:
         return user.id, user.tenant_id
-    for event in tx.events.before(tx.events.last() + 1, kind="user.removed", limit=_MOST_REMOVED):
-        if event.data["name"] == name:
-            return event.subject, event.tenant_id
-    raise NotFound("Nobody has this name.", where=name, remedy="See `easeml user list`.")
+    gone = tx.events.before(tx.events.last() + 1, kind="user.removed", limit=_MOST_REMOVED)
+    by_name = {Removed.from_json(event.data).name: event for event in reversed(gone)}
+    if name not in by_name:
+        raise NotFound("Nobody has this name.", where=name, remedy="See `easeml user list`.")
+    return by_name[name].subject, by_name[name].tenant_id
 
 
 def _hidden(secret: str) -> str:

@@ -95,7 +95,7 @@ def _settle(tx: Transaction, caller: Caller, user: User, data: DataChoice, to: s
     others = tables.memberships.count() - 1
     if others:
         raise Conflict(
-            f"{others} others belong to the tenant of {user.name}.",
+            f"Others belong to the tenant of {user.name}: {others}.",
             remedy="Keep it or hand it over, or end their membership first.",
         )
     found = tables.applications.list(deleted=None, limit=None)

@@ -95,9 +95,11 @@ def list_page(
         tables.datasets.get(dataset_id)
         found, following = page_records(tables.reports, after, limit, subject=dataset_id, kind=KIND)
         people = dict(tx.users.pick("id", "name"))
-    items = [Erasure.model_validate(report.value) for report in found]
-    for one in items:
-        one.by = people.get(one.by, one.by)
+    items = []
+    for report in found:
+        told = Erasure.model_validate(report.value)
+        name = people.get(told.by, told.by)
+        items.append(told.model_copy(update={"by": name}))
     return Page(items=items, next=following)
 
 

@@ -190,9 +190,13 @@ def _artefacts(lost: list[Artefact], still_lost: list[Artefact]) -> Finding:
 
 
 def _artefacts_in_words(found: list[Artefact]) -> str:
-    names = [f"{one.tenant_id}/{one.digest[:12]}" for one in found[:_MOST_NAMED]]
-    more = "" if len(found) <= _MOST_NAMED else ", ..."
-    return f"{counted(len(found), 'artefact')} ({', '.join(names)}{more})"
+    """Return how many they are, with the names of the first."""
+    names = ", ".join(map(_name, found[:_MOST_NAMED]))
+    return f"{counted(len(found), 'artefact')} ({names})"
+
+
+def _name(artefact: Artefact) -> str:
+    return f"{artefact.tenant_id}/{artefact.digest[:12]}"
 
 
 def _live_models(store: Store, lost: list[Artefact], *, repair: bool) -> list[Finding]:
