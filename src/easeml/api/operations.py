@@ -137,7 +137,7 @@ def _divided(
 
 
 def _as_body(name: str, fields: list[inspect.Parameter]) -> inspect.Parameter:
-    """Return the parameter of a body with these fields; it may be left out where all of them may."""
+    """Return the parameter of a body with these fields; optional where all of them are."""
     said: dict[str, Any] = dict(map(_as_field, fields))
     form = create_model(f"Body_{name}", __base__=Request, **said)
     body = _keyword(_BODY, annotation=form)

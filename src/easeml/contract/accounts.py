@@ -167,7 +167,7 @@ class Invitation(Answer):
     link: str | None = None
 
     def state_at(self, now: float) -> str:
-        """Return the state in a word: one that nobody used or took back is over when its time is."""
+        """Return the state in a word: an open one is over when its time is."""
         if self.state == InvitationState.OPEN and self.expires <= now:
             return "over"
         return self.state

@@ -1,4 +1,4 @@
-"""Where a rule of commits begins and ends: single cases, each worked out by hand or the plainest way."""
+"""Where rules of commits begin and end: cases that are worked out by hand, or the plainest way."""
 
 import math
 from dataclasses import replace

@@ -50,8 +50,8 @@ def invite(
 ) -> InvitationAnswer:
     """Make a link that lets one person in to the caller's tenant, or to a new tenant of their own.
 
-    ``secret``, ``path`` and ``link`` are shown this once. Raises ``NotAllowed`` where others than a provider
-    ask for a new tenant, ``Conflict`` where too many are open.
+    ``secret``, ``path`` and ``link`` are shown this once. Raises ``NotAllowed`` where others than a
+    provider ask for a new tenant, ``Conflict`` where too many are open.
     """
     if role is None:
         caller.require_provider()

@@ -124,8 +124,8 @@ def audit(
     ``before``: ``next`` of the page before. ``kind``: of this kind, such as
     ``user.signed-in``, or of all that begin with it, such as ``user``. ``person``: the name of a
     user: what they did, and what they or the tenant of their own are the subject of. Of people who
-    were removed also the name that they had, if nobody has it now, or the id. Raises ``NotAllowed``,
-    and ``NotFound`` for a name that nobody has, or had.
+    were removed also the name that they had, if nobody has it now, or the id. Raises
+    ``NotAllowed``, and ``NotFound`` for a name that nobody has, or had.
     """
     caller.require_provider()
     with store.read() as tx:

@@ -248,8 +248,8 @@ def _strangers(store: Store) -> Finding:
     size = sum(file.size for file in files) / _MIB
     return _failing(
         "tenants",
-        f"{counted(len(files), 'file')} ({size:,.1f} MiB) of tenants that the database does not know: "
-        f"{tenants}. Another database, or a later state of this one, refers to what is stored.",
+        f"{counted(len(files), 'file')} ({size:,.1f} MiB) of tenants that the database does not "
+        f"know: {tenants}. Another database, or a later state of this one, refers to them.",
         "Start easeml with that database, or make a new home of the newest backup: easeml restore. "
         "What nobody wants back may be removed by hand.",
     )
