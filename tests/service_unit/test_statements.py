@@ -67,7 +67,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: application_view.leaderboard(s, c, _first(s, c, "applications")),
     ),
     "page of what it served": (
-        63,  # with what production showed of it, what is kept of it, roll-outs, bought and drawn labels
+        64,  # with what production showed of it, what is kept of it, roll-outs, bought and drawn labels
         lambda s, c: application_view.history(s, c, _first(s, c, "applications")),
     ),
     "page of a task": (
