@@ -7,6 +7,7 @@ from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
 from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
+from easeml.service.advice import importance
 from easeml.service.applications import applications
 from easeml.service.models import ensembling, lost_models, promotion
 from easeml.store import Store
@@ -62,6 +63,22 @@ def test_a_better_ensemble_serves_and_names_its_members(
     assert found.live_model is not None
     assert found.live_model.measure is not None
     assert found.live_model.measure.value == 0.85
+
+
+def test_its_columns_are_weighed_for_as_long_as_its_members_allow(
+    store: Store, resting: Application
+) -> None:
+    task = put_together(store, resting, 0.05)
+    members = [one["model_id"] for one in task.payload["models"][:2]]
+    with store.write() as tx:
+        tables = tx.scoped(task.tenant_id)
+        for model in tables.models.list(id=members):
+            tables.tasks.update(model.task_id, cost=4.0)
+        ensemble = tables.models.find(task_id=task.id)
+        assert ensemble is not None
+        asked = importance.request(tx, ensemble)
+    assert asked is not None
+    assert asked.payload["seconds"] == pytest.approx(0.2 * (0.5 + 4.0 + 4.0))
 
 
 def test_its_members_are_fitted_again_with_their_weights(

@@ -48,7 +48,7 @@ class ImportanceConfig:
     """What is drawn by chance is the same for the same seed."""
 
     rounds: Annotated[int, Field(ge=1, le=100, description="How often a column is shuffled.")] = 10
-    rows: Annotated[int, Field(ge=2, description="Rows that are predicted at most.")] = 1000
+    rows: Annotated[int, Field(ge=2, description="Rows that are predicted at most.")] = 500
     seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 

@@ -18,12 +18,12 @@ from easeml.contract.tasks import TaskResult
 from easeml.service.knowledge import knowledge_base
 from easeml.service.search import model_limits
 from easeml.service.tasks import requests
+from easeml.service.tasks.measured import Measured
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task, TrainedModel
 from easeml.store.shapes import Shape
 
 from . import kept_models
-from .measured import Measured
 
 KIND = "ensemble"
 _MOST = 16  # models that may be members

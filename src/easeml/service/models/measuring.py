@@ -9,11 +9,10 @@ from easeml.modules import Module, Registry
 from easeml.schema import Schema
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
+from easeml.service.tasks.measured import Measured
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json, Task, TrainedModel
 from easeml.store.shapes import Shape, given
-
-from .measured import Measured
 
 KIND = "measure"
 _MOST_MODELS = 50  # of an application, the newest

@@ -17,10 +17,9 @@ from easeml.service.rollouts import kept as kept_rollouts
 from easeml.service.search import model_limits
 from easeml.service.search.model_limits import Amounts
 from easeml.service.tasks import requests
+from easeml.service.tasks.measured import Measured
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Job, Task, TrainedModel
-
-from .measured import Measured
 
 KIND = "refit"
 _LEASH = 2.0  # times what the first fit cost: it has a third more rows

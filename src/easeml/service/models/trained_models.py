@@ -7,11 +7,10 @@ from easeml.contract import measures
 from easeml.contract.models import EnsembleMember
 from easeml.contract.models import TrainedModel as TrainedModelAnswer
 from easeml.service.advice import rescoring
+from easeml.service.tasks.measured import Measured
 from easeml.store import Tables
 from easeml.store.records import Task, TrainedModel
 from easeml.store.shapes import CandidatePipeline, Json
-
-from .measured import Measured
 
 
 @dataclass(frozen=True, slots=True)
