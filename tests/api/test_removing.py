@@ -40,6 +40,17 @@ def test_who_is_removed_can_do_nothing_and_their_name_is_free(
     assert remove(client, provider, ann, data=data).status_code == 404
 
 
+def test_tenants_that_lose_their_last_owner_are_named(
+    client: TestClient, provider, ann, bob
+) -> None:
+    others, own = bob.caller.tenant_id, ann.caller.tenant_id
+    here = f"/api/v1/tenants/{others}/members"
+    client.post(here, json={"user": "ann", "role": "owner"}, headers=provider.headers)
+    assert remove(client, provider, bob, data="keep").json()["ownerless"] == []
+    done = remove(client, provider, ann, data="keep")
+    assert done.json()["ownerless"] == sorted([own, others])
+
+
 def test_what_a_removed_person_did_is_found_by_their_name_and_id(
     client: TestClient, provider, ann
 ) -> None:

@@ -288,6 +288,8 @@ def _say_removed(done: Removal) -> None:
             f"Data sets are deleted: {names}. In a day their rows are erased, but in backups made "
             "before."
         )
+    for tenant in done.ownerless:
+        say(f"Nobody owns {tenant} now. Make somebody its owner: easeml user add NAME {tenant}")
 
 
 def _asked_heir() -> str:

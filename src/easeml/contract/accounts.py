@@ -243,7 +243,8 @@ class Removal(Answer):
 
     ``data``: what became of their tenant. ``to``: the name of its new owner. ``applications``:
     names of those that were deleted; for a day an owner of the tenant can have them back.
-    ``datasets``: names of those that were deleted with them.
+    ``datasets``: names of those that were deleted with them. ``ownerless``: ids of tenants that
+    nobody owns any more.
     """
 
     user_id: str
@@ -253,3 +254,4 @@ class Removal(Answer):
     to: str = ""
     applications: list[str] = Field(default_factory=list)
     datasets: list[str] = Field(default_factory=list)
+    ownerless: list[str] = Field(default_factory=list)

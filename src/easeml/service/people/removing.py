@@ -1,5 +1,7 @@
 """Removing a person for good, once it is said what becomes of their data."""
 
+from functools import partial
+from itertools import filterfalse
 from typing import Annotated
 
 from pydantic import Field
@@ -46,7 +48,11 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
         deleted = _settle(tx, caller, user, data, to)
         is_deleted = data == DataChoice.DELETE
         emptied = datasets.delete_all(tx, user.tenant_id) if is_deleted else []
+        owned = tx.unscoped().memberships.column(
+            "tenant_id", user_id=user.id, role=MemberRole.OWNER
+        )
         _forget(tx, user)
+        ownerless = list(filterfalse(partial(_is_owned, tx), sorted(owned)))
         about = {"name": user.name, "data": data, "to": to, "by": caller.user_id}
         tx.events.append("user.removed", user_id, about, user.tenant_id)
     return Removal(
@@ -57,6 +63,7 @@ def remove_user(store: Store, caller: Caller, user_id: str, data: Data, *, to: T
         to=to,
         applications=deleted,
         datasets=emptied,
+        ownerless=ownerless,
     )
 
 
@@ -100,6 +107,10 @@ def _settle(tx: Transaction, caller: Caller, user: User, data: DataChoice, to: s
         )
     found = tables.applications.list(deleted=None, limit=None)
     return [deleting.delete_in(tx, one, caller.user_id).name for one in found]
+
+
+def _is_owned(tx: Transaction, tenant_id: str) -> bool:
+    return tx.scoped(tenant_id).memberships.count(role=MemberRole.OWNER) > 0
 
 
 def _forget(tx: Transaction, user: User) -> None:
