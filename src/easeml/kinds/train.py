@@ -18,7 +18,7 @@ from easeml.contract.states import Lane
 from easeml.contract.tasks import Pipeline, Spec, TaskResult, checkpoint_of
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
-from easeml.kinds.shared.judged import BY_FOLDS, by_role, further_folds, held_out_of, judging
+from easeml.kinds.shared.judged import BY_FOLDS, further_folds, held_out_of, judging
 from easeml.kinds.shared.predictions import ROLES, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
 from easeml.kinds.shared.row_weights import weights_of
@@ -68,13 +68,14 @@ class TrainSpec(Spec):
 
 def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write outputs ``model``, ``predictions`` and ``evaluation``; return ``{quality, low, high,
-    metrics, measures, name, seconds, latency}``.
+    metrics, measures, name, seconds, latency, fault, temperature}``.
 
     Quality is on validation rows, and so are ``metrics``, the quality by every objective that fits,
     and ``measures``, the same in their own units (``easeml.modules.Measured``).
     Test rows are predicted, for the ledger, and never scored here. ``low`` and ``high``: 95 %
     interval of the quality. ``seconds``: of fitting and predicting; ``latency``: of predicting one
     row. ``fault``: how the model is worse than the baseline, in a sentence; empty where it is not.
+    ``temperature``: of its probabilities, told by validation rows (``easeml.modules.calibration``).
 
     Where the leash is long and the rows are many, a model of some of them is kept first. It is the
     result where the attempt is stopped at its limit.
@@ -143,9 +144,7 @@ def _train(
     temperature, unseen = calibration.calibrated(rows[target], unseen, weights)
     trained = trained.at_temperature(temperature)
     seconds = time.perf_counter() - started
-    said_of_test = calibration.at(predictions["test"], temperature)
-    frames, predictions = by_role(version, rows, unseen)
-    frames["test"], predictions["test"] = version.test, said_of_test
+    predictions = {role: calibration.at(said, temperature) for role, said in predictions.items()}
     row_ids = {role: frame["_row"] for role, frame in frames.items()}
     write_predictions(outputs / "predictions", row_ids, predictions)
     with span("measure"):
