@@ -1,4 +1,4 @@
-"""Files in a folder for each class, in a folder, zip or tar file: texts, and pictures."""
+"""Files in a folder for each class, in a folder, zip or tar file: texts, pictures, and series."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from easeml.data.errors import DatasetError, first_of
 from easeml.data.readers.documents import DOCUMENTS, text_of
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.file_tree import Tree, open_tree
+from easeml.data.readers.series_files import SERIES, are_series, series_column
 from easeml.data.readers.source import Source, format_of
 from easeml.data.types.cells import reported, to_arrow
 from easeml.data.types.pictures import NoPicture, picture_report, shape_of
@@ -24,10 +25,11 @@ _LARGEST = 64 << 20  # bytes of a file
 
 
 def read_samples(path: str | Path, name: str) -> pa.Table:
-    """Read texts or pictures by class as a table.
+    """Read texts, pictures or series by class as a table.
 
     At least half of the files have to be such, in folders of two classes or more. Texts have the
-    columns ``text`` and ``label``, pictures ``image`` and ``label``.
+    columns ``text`` and ``label``, pictures ``image`` and ``label``, series (CSV files, several of
+    each class) ``series`` and ``label``.
 
     Raises:
         DatasetError: if these are neither, or naming the file that is no picture.
@@ -38,19 +40,26 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
             are_most = 2 * len(classes) >= len(tree.files)
             if are_most and len(set(classes.values())) > 1:
                 return read(tree, list(classes.items()))
+        series = _classes(tree, SERIES)
+        are_most = 2 * len(series) >= len(tree.files)
+        if are_most and len(set(series.values())) > 1 and are_series(series.values()):
+            return series_table(tree, list(series.items()))
         raise _nothing_by_class(tree.files, name)
 
 
 def _nothing_by_class(files: Iterable[str], name: str) -> DatasetError:
     """The refusal of files that are neither one table nor samples by class: what there is."""
-    said = "these are neither one table nor texts or pictures by class"
-    remedy = "Tables, and texts or pictures in a folder for each class, can be learned from."
+    said = "these are neither one table nor texts, pictures or series by class"
+    remedy = "Tables, and texts, pictures or series in a folder for each class, can be learned from."
     tables = list(filter(_is_table, files))
     samples = list(filter(_is_sample, files))
     folders = set(map(_folder_of, samples))
     if len(tables) > 1:
         said += f": there are {len(tables)} tables, {first_of(tables, 3, ' ...')}"
-        remedy = "Send one of them, or one that joins them."
+        remedy = (
+            "Send one of them, or one that joins them. "
+            "Where each is a series, put them in a folder for each class."
+        )
     elif len(folders) == 1:
         said += f": all {len(samples)} of them are in one folder"
         remedy = "Put them in a folder for each class, which is named like the class."
@@ -115,6 +124,15 @@ def _no_pictures(broken: dict[str, NoPicture]) -> DatasetError:
         where=first,
         remedy="Replace or remove them.",
     )
+
+
+def series_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
+    """The table of these CSV files (path, label) of a series each: ``series``, ``label``.
+
+    Raises DatasetError.
+    """
+    field, column = series_column(tree, [file for file, _ in files])
+    return _labelled(field, column, files)
 
 
 def text_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:

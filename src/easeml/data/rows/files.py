@@ -1,4 +1,4 @@
-"""Rows of a request that come as files: pictures, a zip of them or of a data set, arrays, series."""
+"""Rows of a request that come as files: pictures, series, a zip of them or of a data set, arrays."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
-from easeml.data.readers.by_class import PICTURES, TEXTS, picture_table, text_table
+from easeml.data.readers.by_class import PICTURES, TEXTS, picture_table, series_table, text_table
 from easeml.data.readers.easeml_dataset import is_easeml
 from easeml.data.readers.file_tree import Tree, open_tree
 from easeml.data.readers.read import table_from_bytes
 from easeml.data.readers.samples_table import read_dataset
+from easeml.data.readers.series_files import SERIES
 from easeml.data.readers.source import Source, format_of
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _table_of_zip(name: str, content: bytes, labels: Collection[str]) -> tuple[p
     if is_easeml(content):
         return read_dataset(content, name), []
     with open_tree(content) as tree:
-        samples = list(filter(_is_sample, tree.files))
+        samples = list(filter(_is_sample, tree.files)) or _series(tree)
         if samples:
             return _samples(tree, samples, labels)
     return table_from_bytes(content, name), []
@@ -85,6 +86,16 @@ def _table_of_zip(name: str, content: bytes, labels: Collection[str]) -> tuple[p
 
 def _is_sample(name: str) -> bool:
     return name.lower().endswith((*PICTURES, *TEXTS))
+
+
+def _is_series(name: str) -> bool:
+    return name.lower().endswith(SERIES)
+
+
+def _series(tree: Tree) -> list[str]:
+    """The CSV files, where there are several: a single one is a table."""
+    found = list(filter(_is_series, tree.files))
+    return found if len(found) > 1 else []
 
 
 def _is_text(name: str) -> bool:
@@ -105,9 +116,11 @@ def _tree_of(files: Files) -> Tree:
 
 
 def _samples(tree: Tree, names: list[str], labels: Collection[str]) -> tuple[pa.Table, list[str]]:
-    """The table of pictures or texts, with labels if every one is below a folder named like one."""
+    """The table of samples, with labels if every one is below a folder named like one."""
     folders = [PurePosixPath(name).parent.name for name in names]
     read = text_table if all(map(_is_text, names)) else picture_table
+    if all(map(_is_series, names)):
+        read = series_table
     table = read(tree, list(zip(names, folders, strict=True)))
     if not set(folders) <= set(labels):
         table = table.drop_columns(["label"])

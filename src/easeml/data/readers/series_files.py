@@ -1,0 +1,85 @@
+"""Series of which each is a CSV file: a row a step, a column a channel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError, first_of
+from easeml.data.inference.name_words import MOMENTS, has_word
+from easeml.data.readers.delimited import read_csv
+from easeml.data.readers.file_tree import Tree
+from easeml.data.readers.source import Source
+from easeml.data.types import values as v
+from easeml.data.types.cells import reported, tensor_report, to_arrow
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+SERIES = (".csv", ".tsv")
+_LARGEST = 64 << 20  # bytes of a file
+_STEPS = MOMENTS | {"t", "step", "index"}
+_REMEDY = (
+    "A series is a file with a column of numbers for each channel, the same in all files; "
+    "of tables, send one, or one that joins them."
+)
+
+
+def are_series(classes: Iterable[str]) -> bool:
+    """Whether files of these classes may be series: several of each. Tables are one of a kind."""
+    return min(Counter(classes).values(), default=0) > 1
+
+
+def series_column(tree: Tree, files: list[str]) -> tuple[pa.Field, pa.Array]:
+    """The column ``series`` of these files: tensors (channels, steps), whose steps may differ.
+
+    A first column of times is left out: of given times the order alone is kept.
+
+    Raises:
+        DatasetError: naming the file whose columns differ from the first's, or hold no numbers.
+    """
+    series, wanted = [], None
+    for file in files:
+        channels = _channels(read_csv(Source(file, data=tree.read(file, _LARGEST))))
+        wanted = wanted or channels.column_names
+        _check_names(channels.column_names, wanted, file, files[0])
+        series.append(_numbers(channels, file))
+    report = tensor_report("series", series)
+    named = first_of(list(map(repr, wanted or [])), 8, ", ...")
+    report = replace(report, evidence=f"A file a series, of {named}; {report.evidence}")
+    return reported(report, to_arrow("tensor", series))
+
+
+def _channels(table: pa.Table) -> pa.Table:
+    """The columns of a table without a first one that only counts or dates its rows."""
+    first = table.column_names[0]
+    is_step = not first or has_word(first, _STEPS)
+    return table.drop_columns([first]) if is_step and table.num_columns > 1 else table
+
+
+def _check_names(found: list[str], wanted: list[str], file: str, first: str) -> None:
+    if found == wanted:
+        return
+    told, own = (first_of(list(map(repr, names)), 5, ", ...") for names in (wanted, found))
+    raise DatasetError(
+        f"its columns are {own}, those of {first} are {told}.", where=file, remedy=_REMEDY
+    )
+
+
+def _numbers(channels: pa.Table, file: str) -> np.ndarray:
+    """The channels of a file as the rows of an array; what is missing is NaN."""
+    import numpy as np
+
+    made = []
+    for name in channels.column_names:
+        texts = channels[name].combine_chunks()
+        read = v.to_numbers(texts)
+        if read.bad.any():
+            row = int(read.bad.argmax())
+            said = f"{texts[row].as_py()[:60]!r} is not a number."
+            raise DatasetError(said, where=f"{file}, '{name}', row {row}", remedy=_REMEDY)
+        made.append(read.values)
+    return np.stack(made)
