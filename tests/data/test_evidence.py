@@ -55,3 +55,19 @@ def test_a_column_of_repeated_numbers_that_words_make_a_category_says_so(
     ages = [str(20 + place % 50) for place in range(600)]
     found = evidence(tmp_path, "age", [*ages, *cells])
     assert ("It would be a number but for values such as 'thirty'." in found) is told
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        (["garden", "garden;toys", "toys; office", "kitchen;garden;toys", "office;garden"], True),
+        ([f"a{place // 9};b{place % 9};c{place % 7}" for place in range(81)], True),
+        (["garden", "toys", "office", "kitchen", "home; sweet home"], False),
+        ([f"word {place}; other {place}" for place in range(60)], False),
+    ],
+)
+def test_several_tags_in_a_cell_are_said_to_be_taken_as_one_value(
+    tmp_path: Path, cells: list[str], told: bool
+) -> None:
+    found = evidence(tmp_path, "tags", cells * 6)
+    assert ("look like several tags: each combination is taken as one value." in found) is told

@@ -50,6 +50,14 @@ def test_new_series_are_predicted_from_the_files_that_they_are(tmp_path: Path) -
     with pytest.raises(DatasetError, match=r"b\.csv"):
         parse_rows(new.read_bytes(), "application/zip", made.schema_in, made.schema_out)
 
+    with zipfile.ZipFile(tmp_path / "one.zip", "w") as archive:
+        archive.writestr("one.csv", "time,x,y\n0,1,2\n1,3,4\n")
+    one = (tmp_path / "one.zip").read_bytes()
+    rows = parse_rows(one, "application/zip", made.schema_in, made.schema_out)
+    np.testing.assert_array_equal(rows.frame["series"][0], [[1, 3], [2, 4]])
+    with pytest.raises(DatasetError, match="of series also a zip file of CSV files, one each"):
+        parse_rows(b"x,y\n1,2\n", "text/csv", made.schema_in, made.schema_out)
+
     with_answers = waves(tmp_path / "more.zip", each=2).read_bytes()
     rows = parse_rows(with_answers, "application/zip", made.schema_in, made.schema_out)
     assert rows.names == ["quick/0.csv", "quick/1.csv", "slow/0.csv", "slow/1.csv"]

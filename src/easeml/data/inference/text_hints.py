@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from easeml.data.types import values as v
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 _DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
+_TAG_ENDS = re.compile(r"\s*[;|]\s*")
+_SEVERAL_TAGS = re.compile(r"[^;|]{1,40}([;|][^;|]{1,40}){1,20}")
 _LEADING_ZERO = re.compile(r"0\d")
 
 
@@ -31,6 +35,21 @@ def like_codes(texts: list[str]) -> str:
 
 def _is_like_code(text: str) -> bool:
     return len(text) <= 24 and has_digit(text)
+
+
+def like_tags(texts: list[str]) -> str:
+    """A hint for a column of which several values are lists of tags that other values have too."""
+    separated = list(filter(_SEVERAL_TAGS.fullmatch, texts))
+    if 3 * len(separated) < len(texts):
+        return ""
+    tags = Counter(chain.from_iterable(map(_TAG_ENDS.split, texts)))
+    are_shared = tags.total() >= 2 * len(tags) and len(tags) < len(texts)
+    if not are_shared:
+        return ""
+    return (
+        f" Values such as {separated[0][:60]!r} look like several tags: each combination is taken "
+        "as one value. To predict or use each tag, give it a column of yes and no."
+    )
 
 
 def nearly_numbers(texts: list[str]) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _FORMS = {
     "image": "Give the bytes of a picture file, as base64 text in JSON of the shape SHAPE",
-    "tensor": "Give nested lists of numbers of the shape SHAPE",
+    "tensor": "Give nested lists of numbers of the shape SHAPE"
+    " (of series also a zip file of CSV files, one each)",
     "graph": 'Give an object as {"node": {"field": [...]}, "links": [["node", 0, "node", 1]]}',
 }
 

@@ -59,26 +59,34 @@ def _files_of_parts(body: bytes, content_type: str) -> list[tuple[str, bytes]]:
     return found
 
 
-def table_of_files(files: Files, labels: Collection[str]) -> tuple[pa.Table, list[str]]:
+def table_of_files(
+    files: Files, labels: Collection[str], *, are_series: bool = False
+) -> tuple[pa.Table, list[str]]:
     """Return the table of the rows in some files, and their names where each is a file.
 
-    Pictures below folders named like ``labels`` have these as their labels. Raises DatasetError.
+    Pictures below folders named like ``labels`` have these as their labels. ``are_series``: whether
+    a row is a series, as also a single CSV file in a zip file then is. Raises DatasetError.
     """
     name, content = files[0]
     if len(files) > 1 or _is_picture(name, content):
         tree = _tree_of(files)
         return _samples(tree, [*tree.files], ())
     if format_of(Source(name, data=content)) == "zip":
-        return _table_of_zip(name, content, labels)
+        return _table_of_zip(name, content, labels, 1 if are_series else 2)
     return table_from_bytes(content, name), []
 
 
-def _table_of_zip(name: str, content: bytes, labels: Collection[str]) -> tuple[pa.Table, list[str]]:
-    """The table of a data set, of the pictures and texts that a zip file holds, or of its table."""
+def _table_of_zip(
+    name: str, content: bytes, labels: Collection[str], least: int
+) -> tuple[pa.Table, list[str]]:
+    """The table of a data set, of the samples that a zip file holds, or of its table.
+
+    ``least``: how many CSV files are series.
+    """
     if is_easeml(content):
         return read_dataset(content, name), []
     with open_tree(content) as tree:
-        samples = list(filter(_is_sample, tree.files)) or _series(tree)
+        samples = list(filter(_is_sample, tree.files)) or _series(tree, least)
         if samples:
             return _samples(tree, samples, labels)
     return table_from_bytes(content, name), []
@@ -92,10 +100,10 @@ def _is_series(name: str) -> bool:
     return name.lower().endswith(SERIES)
 
 
-def _series(tree: Tree) -> list[str]:
-    """The CSV files, where there are several: a single one is a table."""
+def _series(tree: Tree, least: int) -> list[str]:
+    """The CSV files, where there are so many at least: fewer are tables."""
     found = list(filter(_is_series, tree.files))
-    return found if len(found) > 1 else []
+    return found if len(found) >= least else []
 
 
 def _is_text(name: str) -> bool:

@@ -223,7 +223,8 @@ class Reader:
 
     def read_files(self, files: Files, findings: Findings) -> Rows:
         """Read rows from files: pictures, or one file of another kind."""
-        table, names = table_of_files(files, self.target.labels)
+        are_series = list(map(_is_series, self.columns)) == [True]
+        table, names = table_of_files(files, self.target.labels, are_series=are_series)
         table = table.rename_columns(self._names_for(table.column_names, names))
         return self.read_table(table, findings, names)
 
@@ -347,6 +348,11 @@ class Reader:
             without = f"{rows - given} of {rows} rows have no '{self.target.name}'"
             findings.note(f"{without}: quality is not computed. Send the others alone to see it.")
         return given == rows
+
+
+def _is_series(column: TextColumn | CellColumn) -> bool:
+    is_tensor = isinstance(column, CellColumn) and column.kind == "tensor"
+    return is_tensor and len(column.node.dim) == 2
 
 
 def _is_number(column: TextColumn | CellColumn) -> bool:
