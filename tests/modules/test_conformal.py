@@ -104,3 +104,18 @@ def test_categories_and_tensors_have_none() -> None:
     assert conformal.describe(labels, Predictions(labels, None, classes)) is None
     tensors = np.zeros((40, 3))
     assert conformal.describe(tensors, numbers(tensors)) is None
+
+
+@pytest.mark.parametrize("others", [1, 4, 8, 30])
+@pytest.mark.parametrize("is_above", [True, False])
+def test_few_rows_beside_many_that_are_predicted_alike_are_no_group_of_their_own(
+    others: int, is_above: bool
+) -> None:
+    """Trees of few leaves say the same of most rows; the training task failed for the rest."""
+    random = np.random.default_rng(0)
+    said = np.repeat([5.0, 5.0 + (1 if is_above else -1)], [400 - others, others])
+    told = conformal.describe(said + random.normal(size=400), Predictions(said, None, None))
+    assert told is not None
+    lower, upper = conformal.bounds(told, Predictions(said, None, None))
+    assert lower[0] == pytest.approx(5 - 1.645, abs=0.4)
+    assert upper[0] == pytest.approx(5 + 1.645, abs=0.4)

@@ -99,11 +99,7 @@ def _spreads(said: _Numbers, errors: _Numbers, counts: _Numbers) -> tuple[_Numbe
     groups = min(_MOST_GROUPS, int(math.sqrt(counts.sum()) / _ROWS_A_GROUP))
     if groups < 2:
         return one
-    order = np.argsort(said, kind="stable")
-    reached = np.cumsum(counts[order])
-    places = np.searchsorted(reached, np.arange(1, groups) / groups * reached[-1])
-    cuts = np.unique(said[order][places])
-    group_of = np.searchsorted(cuts, said)
+    group_of = np.searchsorted(_cuts(said, counts, groups), said)
     sizes = []
     spreads = []
     for group in np.unique(group_of):
@@ -114,6 +110,26 @@ def _spreads(said: _Numbers, errors: _Numbers, counts: _Numbers) -> tuple[_Numbe
     if len(sizes) == 1 or least == 0:
         return one
     return np.asarray(sizes), np.maximum(spreads, least)
+
+
+def _cuts(said: _Numbers, counts: _Numbers, groups: int) -> list[float]:
+    """Return the largest prediction of each group but the last.
+
+    Rows that are predicted alike are in one group. So that the next one does not have but a few
+    rows, it has half of an even share at least, or there is none.
+    """
+    order = np.argsort(said, kind="stable")
+    reached = np.cumsum(counts[order])
+    even = reached[-1] / groups
+    places = np.searchsorted(reached, np.arange(1, groups) * even)
+    cuts = []
+    begun = 0.0
+    for cut in np.unique(said[order][places]):
+        ended = counts[said <= cut].sum()
+        if min(ended - begun, reached[-1] - ended) >= even / 2:
+            cuts.append(float(cut))
+            begun = ended
+    return cuts
 
 
 def _quantile(errors: _Numbers, counts: _Numbers, share: float) -> float:

@@ -50,7 +50,9 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
 def _nothing_by_class(files: Iterable[str], name: str) -> DatasetError:
     """The refusal of files that are neither one table nor samples by class: what there is."""
     said = "these are neither one table nor texts, pictures or series by class"
-    remedy = "Tables, and texts, pictures or series in a folder for each class, can be learned from."
+    remedy = (
+        "Tables, and texts, pictures or series in a folder for each class, can be learned from."
+    )
     tables = list(filter(_is_table, files))
     samples = list(filter(_is_sample, files))
     folders = set(map(_folder_of, samples))
