@@ -322,3 +322,22 @@ def test_public_tables(file: str, natures: dict[str, str]) -> None:
     }
     natures = {name: "target" if name == "count" else nature for name, nature in natures.items()}
     assert {name: found[name].nature for name in natures} == natures
+
+
+@pytest.mark.parametrize(
+    ("more", "told"), [([], True), (["shop"], True), (["visitors"], False), (["shuffled"], False)]
+)
+def test_a_series_of_numbers_is_said_to_need_its_earlier_values(
+    tmp_path: Path, more: list[str], told: bool
+) -> None:
+    months = [f"{2001 + place // 12}-{place % 12 + 1:02}" for place in range(72)]
+    columns = {
+        "month": list(RNG.permutation(months)) if more == ["shuffled"] else months,
+        "shop": list("nsw" * 24),
+        "visitors": list(RNG.normal(size=72)),
+        "sales": list(RNG.normal(size=72)),
+    }
+    kept = ["month", "sales", *set(more) & set(columns)]
+    frame = pd.DataFrame({name: columns[name] for name in kept})
+    notes = infer(write(tmp_path, frame.to_csv(index=False), "table.csv"), "sales").notes
+    assert any("To forecast 'sales'" in note for note in notes) is told

@@ -24,6 +24,7 @@ from easeml.data.types.values import numeric_labels, timestamp_format, to_number
 from easeml.schema import Schema
 
 _SURE_OF_LEAK = 0.8
+_SURE_OF_TIME = 0.8  # in whose order the rows are
 _LEFT_OUT = "You left it out."
 
 
@@ -230,9 +231,26 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
         target,
         schema_in,
         schema_out,
-        notes=[*unused, *counting, *odd],
+        notes=[*unused, *counting, *odd, *_forecast_notes(inputs, answer)],
         leak_notes=_leak_notes(inputs, target),
     )
+
+
+def _forecast_notes(inputs: Sequence[ColumnReport], answer: ColumnReport) -> list[str]:
+    """What is said where numbers are to be told from little but the time, in whose order rows are."""
+    sure = [one for one in inputs if one.nature_confidence >= _SURE_OF_TIME]
+    times = [one.name for one in sure if one.nature == "time"]
+    others = [one.type for one in inputs if one.name not in times]
+    is_series = answer.type == "number" and {*others} <= {"category"} and len(others) <= 2
+    if not is_series or len(times) != 1:
+        return []
+    [time] = times
+    return [
+        f"Little but the time of a row is known ('{time}'), and no model looks at the rows before "
+        f"it. To forecast '{answer.name}', give each row columns of the values that are known by "
+        "then, such as the one of a season before, and test on the latest rows "
+        f"(--split 'time:{time}')."
+    ]
 
 
 def _leak_notes(inputs: Sequence[ColumnReport], target: str) -> list[str]:
