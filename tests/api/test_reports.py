@@ -126,6 +126,19 @@ def test_an_answer_after_start_finds_the_application(
     assert report["task_id"] == asked
 
 
+def test_a_tool_that_mixes_rows_says_so_where_the_latest_test(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    dataset = uploaded(client, store, ann, tmp_path)
+    for split in ("random", "time:size"):
+        ask_before_start(client, ann, dataset, split=split).raise_for_status()
+        work_off(store, tmp_path)
+    by_time, at_random = client.get(reports_of(dataset), headers=ann.headers).json()["items"]
+    said = "but test rows are the latest by 'size': models may reach less there."
+    assert any(said in note for note in by_time["notes"])
+    assert not any("test rows are" in note for note in at_random["notes"])
+
+
 def test_test_rows_are_not_shown_to_a_tool_before_start(
     client: TestClient, store: Store, ann, tmp_path: Path
 ) -> None:

@@ -1,7 +1,8 @@
-"""Pictures and graphs on the pages: what easeml saw, trying one, and the code that asks."""
+"""Pictures, texts and graphs on the pages: what easeml saw, trying one, and the code that asks."""
 
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,26 @@ def test_a_graph_is_tried_as_json(easeml: EasemlProcess, sign_in: SignIn, tmp_pa
     page.get_by_label("graph").fill("{")
     page.locator("#predict").click()
     expect(page.get_by_role("alert")).to_contain_text("is not a graph")
+
+
+def test_a_zip_file_of_texts_is_predicted(
+    easeml: EasemlProcess, sign_in: SignIn, tmp_path: Path
+) -> None:
+    key, easeml.key = easeml.key, ""
+    login = {"name": "ann", "password": "correct horse battery"}
+    easeml.key = easeml.call("POST", "/api/v1/login", login)["secret"]
+    path = sample_files.texts(tmp_path / "texts")
+    options = ("--models", "words-logistic", "--max-tasks", "1")
+    made = easeml.command("app", "create", str(path), "--yes", "--json", *options)
+    application = json.loads(made)["id"]
+    easeml.wait(application, "first-model", 120)
+    easeml.key = key
+    with zipfile.ZipFile(tmp_path / "new.zip", "w") as archive:
+        archive.writestr("first.txt", "It was lovely, fine and warm.")
+        archive.writestr("second.txt", "It was dull, poor and cold.")
+    page = sign_in("ann")
+    page.goto(f"/applications/{application}/try")
+    file = page.get_by_label("A CSV file with a header, or a zip file of texts")
+    file.set_input_files(tmp_path / "new.zip")
+    page.get_by_role("button", name="Predict the file").click()
+    expect(page.locator("#answer")).to_contain_text("2 rows predicted")

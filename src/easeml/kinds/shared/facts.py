@@ -69,7 +69,19 @@ def values_of(sources: Sources, facts: dict[Fact, Any]) -> list[str]:
         found, notes = representations(sources.version, frame, sources.embeddings)
         facts["representations"] = found
     facts["inputs"] = readable(sources.version, frame)
-    return notes
+    return [*notes, *_order_notes(str(sources.version.summary.get("split", "")))]
+
+
+def _order_notes(split: str) -> list[str]:
+    """What is said where rows are tested that differ from those that a tool mixes."""
+    way, _, column = split.partition(":")
+    told = {"time": f"the latest by '{column}'", "group": f"those of other groups of '{column}'"}
+    if way not in told:
+        return []
+    return [
+        f"This looks at rows as if each were drawn on its own, but test rows are {told[way]}: "
+        "models may reach less there."
+    ]
 
 
 def newer_rows(sources: Sources) -> tuple[Predicted, list[str]]:

@@ -105,6 +105,7 @@ async def _show(context: PageContext, form: FormData | None = None, **found: Any
         "listed": _LISTED_CLASSES,
         "fields": _fields(form, inputs),
         "samples": _take_samples(inputs),
+        "are_texts": _are_texts(inputs),
         "explains": form is None or "file" in form or "explain" in form,
         "fills_empty": form is not None and "file" not in form and "fill_empty" in form,
         **found,
@@ -132,6 +133,11 @@ def _take_samples(inputs: list[Column]) -> bool:
     return any(column.content for column in inputs)
 
 
+def _are_texts(inputs: list[Column]) -> bool:
+    """Return whether a row is a text, which may come as a file."""
+    return [column.type for column in inputs] == ["text"]
+
+
 async def _inputs(context: PageContext) -> list[Column]:
     application = await pages.load(context)
     version = await context.client.version(application.version_id)
@@ -146,10 +152,9 @@ async def _content(file: UploadFile) -> bytes:
 
 
 def _is_table(file: UploadFile, inputs: list[Column]) -> bool:
-    """Return whether a file is read as CSV: always where the inputs are single values."""
-    if not _take_samples(inputs):
-        return True
-    return _named_as_text(file)
+    """Return whether a file is read as CSV: where nothing else could be meant, or it is called so."""
+    takes_others = _take_samples(inputs) or _are_texts(inputs)
+    return _named_as_text(file) or not takes_others
 
 
 def _named_as_text(file: UploadFile) -> bool:
