@@ -341,3 +341,11 @@ def test_a_series_of_numbers_is_said_to_need_its_earlier_values(
     frame = pd.DataFrame({name: columns[name] for name in kept})
     notes = infer(write(tmp_path, frame.to_csv(index=False), "table.csv"), "sales").notes
     assert any("To forecast 'sales'" in note for note in notes) is told
+
+
+@pytest.mark.parametrize("name", ["series", "participant", "recording"])
+def test_numbers_of_what_several_rows_are_of_are_groups(tmp_path: Path, name: str) -> None:
+    steps = {name: [place // 10 for place in range(200)], "x": list(RNG.normal(size=200))}
+    report = seen(tmp_path, **steps)[name]
+    assert (report.type, report.nature) == ("category", "group")
+    assert f"Rows of the same '{name}' belong together" in report.evidence
