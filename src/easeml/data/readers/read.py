@@ -50,8 +50,8 @@ def read_table(
 
     A file is CSV, TSV, JSON (lines or a list), ARFF or ``.ts`` series, each plain or gzip; or
     Parquet, Arrow, Excel, OpenDocument or NumPy; or a document, HTML or PDF. A folder, zip or tar
-    file holds texts, documents or pictures in a folder for each class, or an ease.ml dataset. A zip
-    file may hold one table.
+    file holds texts, documents, pictures or series (CSV files) in a folder for each class, or an
+    ease.ml dataset. A zip file may hold one table.
 
     The format is found out by the bytes, then by the ending. Every column is a string column of
     stripped values, but for those of pictures, tensors and graphs (``easeml.data.types.cells``);
@@ -116,7 +116,7 @@ def _function(module: str, name: str) -> Callable[[Source], Any]:
 
 
 def _read_tree(path: Path, name: str) -> pa.Table:
-    """The samples of a folder or an archive: an ease.ml dataset, or texts or pictures by class."""
+    """The samples of a folder or an archive: an ease.ml dataset, or samples by class."""
     from easeml.data.readers.by_class import read_samples
     from easeml.data.readers.easeml_dataset import is_easeml
     from easeml.data.readers.samples_table import read_dataset

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, first_of
-from easeml.data.inference.name_words import MOMENTS, has_word
 from easeml.data.readers.delimited import read_csv
 from easeml.data.readers.file_tree import Tree
 from easeml.data.readers.source import Source
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 SERIES = (".csv", ".tsv")
 _LARGEST = 64 << 20  # bytes of a file
-_STEPS = MOMENTS | {"t", "step", "index"}
+_STEPS = frozenset({"", "index", "step", "t", "time", "timestamp", "date", "datetime"})
 _REMEDY = (
     "A series is a file with a column of numbers for each channel, the same in all files; "
     "of tables, send one, or one that joins them."
@@ -56,8 +55,8 @@ def series_column(tree: Tree, files: list[str]) -> tuple[pa.Field, pa.Array]:
 def _channels(table: pa.Table) -> pa.Table:
     """The columns of a table without a first one that only counts or dates its rows."""
     first = table.column_names[0]
-    is_step = not first or has_word(first, _STEPS)
-    return table.drop_columns([first]) if is_step and table.num_columns > 1 else table
+    is_step = first.lower() in _STEPS and table.num_columns > 1
+    return table.drop_columns([first]) if is_step else table
 
 
 def _check_names(found: list[str], wanted: list[str], file: str, first: str) -> None:
