@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from easeml.data.errors import DatasetError, first_of
 from easeml.data.readers.documents import DOCUMENTS, text_of
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.file_tree import Tree, open_tree
-from easeml.data.readers.series_files import SERIES, are_series, series_column
+from easeml.data.readers.series_files import SERIES, series_column
 from easeml.data.readers.source import Source, format_of
 from easeml.data.types.cells import reported, to_arrow
 from easeml.data.types.pictures import NoPicture, picture_report, shape_of
@@ -35,15 +36,12 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
         DatasetError: if these are neither, or naming the file that is no picture.
     """
     with open_tree(path) as tree:
-        for suffixes, read in ((TEXTS, text_table), (PICTURES, picture_table)):
+        for suffixes, read, least in _KINDS:
             classes = _classes(tree, suffixes)
             are_most = 2 * len(classes) >= len(tree.files)
-            if are_most and len(set(classes.values())) > 1:
+            counts = Counter(classes.values())
+            if are_most and len(counts) > 1 and min(counts.values()) >= least:
                 return read(tree, list(classes.items()))
-        series = _classes(tree, SERIES)
-        are_most = 2 * len(series) >= len(tree.files)
-        if are_most and len(set(series.values())) > 1 and are_series(series.values()):
-            return series_table(tree, list(series.items()))
         raise _nothing_by_class(tree.files, name)
 
 
@@ -168,3 +166,7 @@ def _labelled(field: pa.Field, column: pa.Array, files: Sequence[tuple[str, str]
     labels = pa.array([label for _, label in files])
     schema = pa.schema([field, pa.field("label", pa.string())])
     return pa.table([column, labels], schema=schema)
+
+
+# Their endings, what reads them, and how many of each class there are: one CSV file is a table.
+_KINDS = ((TEXTS, text_table, 1), (PICTURES, picture_table, 1), (SERIES, series_table, 2))

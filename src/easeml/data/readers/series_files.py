@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,11 +23,6 @@ _REMEDY = (
     "A series is a file with a column of numbers for each channel, the same in all files; "
     "of tables, send one, or one that joins them."
 )
-
-
-def are_series(classes: Iterable[str]) -> bool:
-    """Whether files of these classes may be series: several of each. Tables are one of a kind."""
-    return min(Counter(classes).values(), default=0) > 1
 
 
 def series_column(tree: Tree, files: list[str]) -> tuple[pa.Field, pa.Array]:
