@@ -37,8 +37,8 @@ CODED = DIALLED | _set("code codes cod cods cd")
 ENTITIES = _set(
     "user author customer patient subject client account session household provider student employee person "
     "individual device hospital store shop company brewery supplier vendor seller buyer driver vehicle flight phone "
-    "member visitor family machine sensor station site product item participant volunteer respondent pupil animal "
-    "series recording"
+    "member visitor family machine sensor station site product item participant volunteer respondent "
+    "pupil animal series recording"
 )
 _OF_ENTITIES = _set("number no nr key name code")  # that they are told apart by
 MEASURES = _set(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, first_of
@@ -33,31 +34,35 @@ def series_column(tree: Tree, files: list[str]) -> tuple[pa.Field, pa.Array]:
     Raises:
         DatasetError: naming the file whose columns differ from the first's, or hold no numbers.
     """
-    series, wanted = [], None
-    for file in files:
-        channels = _channels(read_csv(Source(file, data=tree.read(file, _LARGEST))))
-        wanted = wanted or channels.column_names
-        _check_names(channels.column_names, wanted, file, files[0])
-        series.append(_numbers(channels, file))
+    tables = list(map(partial(_channels, tree), files))
+    names = tables[0].column_names
+    series = []
+    for file, table in zip(files, tables, strict=True):
+        _check_names(table.column_names, names, file, files[0])
+        series.append(_numbers(table, file))
     report = tensor_report("series", series)
-    named = first_of(list(map(repr, wanted or [])), 8, ", ...")
+    named = first_of(list(map(repr, names)), 8, ", ...")
     report = replace(report, evidence=f"A file a series, of {named}; {report.evidence}")
     return reported(report, to_arrow("tensor", series))
 
 
-def _channels(table: pa.Table) -> pa.Table:
-    """The columns of a table without a first one that only counts or dates its rows."""
-    first = table.column_names[0]
-    is_step = first.lower() in _STEPS and table.num_columns > 1
-    return table.drop_columns([first]) if is_step else table
+def _channels(tree: Tree, file: str) -> pa.Table:
+    """The columns of a file without a first one that only counts or dates its rows."""
+    table = read_csv(Source(file, data=tree.read(file, _LARGEST)))
+    first, *others = table.column_names
+    is_step = first.lower() in _STEPS
+    return table.select(others) if is_step and others else table
 
 
 def _check_names(found: list[str], wanted: list[str], file: str, first: str) -> None:
     if found == wanted:
         return
-    told, own = (first_of(list(map(repr, names)), 5, ", ...") for names in (wanted, found))
+    own = first_of(list(map(repr, found)), 5, ", ...")
+    others = first_of(list(map(repr, wanted)), 5, ", ...")
     raise DatasetError(
-        f"its columns are {own}, those of {first} are {told}.", where=file, remedy=_REMEDY
+        f"its columns are {own}, those of {first} are {others}.",
+        where=file,
+        remedy=_REMEDY,
     )
 
 

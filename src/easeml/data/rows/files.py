@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from email.parser import BytesParser
 from email.policy import HTTP
 from functools import partial
@@ -106,10 +106,6 @@ def _series(tree: Tree, least: int) -> list[str]:
     return found if len(found) >= least else []
 
 
-def _is_text(name: str) -> bool:
-    return name.lower().endswith(TEXTS)
-
-
 def _is_picture(name: str, content: bytes) -> bool:
     return content.startswith(_MAGIC) or name.lower().endswith(PICTURES)
 
@@ -123,13 +119,18 @@ def _tree_of(files: Files) -> Tree:
     return Tree("", openers, ())
 
 
+def _reader_of(names: list[str]) -> Callable[..., pa.Table]:
+    """What reads these files, which are of one kind; pictures may have any ending."""
+    suffixes = {PurePosixPath(name).suffix.lower() for name in names}
+    if suffixes <= {*SERIES}:
+        return series_table
+    return text_table if suffixes <= {*TEXTS} else picture_table
+
+
 def _samples(tree: Tree, names: list[str], labels: Collection[str]) -> tuple[pa.Table, list[str]]:
     """The table of samples, with labels if every one is below a folder named like one."""
     folders = [PurePosixPath(name).parent.name for name in names]
-    read = text_table if all(map(_is_text, names)) else picture_table
-    if all(map(_is_series, names)):
-        read = series_table
-    table = read(tree, list(zip(names, folders, strict=True)))
+    table = _reader_of(names)(tree, list(zip(names, folders, strict=True)))
     if not set(folders) <= set(labels):
         table = table.drop_columns(["label"])
     return table, names

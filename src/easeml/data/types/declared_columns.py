@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, filterfalse
@@ -236,15 +236,18 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     )
 
 
+def _is_sure_time(column: ColumnReport) -> bool:
+    return column.nature == "time" and column.nature_confidence >= _SURE_OF_TIME
+
+
 def _forecast_notes(inputs: Sequence[ColumnReport], answer: ColumnReport) -> list[str]:
-    """What is said where numbers are to be told from little but the time, in whose order rows are."""
-    sure = [one for one in inputs if one.nature_confidence >= _SURE_OF_TIME]
-    times = [one.name for one in sure if one.nature == "time"]
-    others = [one.type for one in inputs if one.name not in times]
-    is_series = answer.type == "number" and {*others} <= {"category"} and len(others) <= 2
-    if not is_series or len(times) != 1:
+    """What is said where a number has little to be told from but the time that sorts the rows."""
+    times = list(filter(_is_sure_time, inputs))
+    kinds = Counter(column.type for column in inputs)
+    others = kinds - Counter(timestamp=1, category=2)
+    if (answer.type, len(times), len(others)) != ("number", 1, 0):
         return []
-    [time] = times
+    time = times[0].name
     return [
         f"Little but the time of a row is known ('{time}'), and no model looks at the rows before "
         f"it. To forecast '{answer.name}', give each row columns of the values that are known by "
