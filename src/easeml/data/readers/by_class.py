@@ -40,7 +40,8 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
             classes = _classes(tree, suffixes)
             are_most = 2 * len(classes) >= len(tree.files)
             counts = Counter(classes.values())
-            if are_most and len(counts) > 1 and min(counts.values()) >= least:
+            are_enough = min(counts.values(), default=0) >= least
+            if all((are_most, are_enough, len(counts) > 1)):
                 return read(tree, list(classes.items()))
         raise _nothing_by_class(tree.files, name)
 

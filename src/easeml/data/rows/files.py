@@ -119,9 +119,13 @@ def _tree_of(files: Files) -> Tree:
     return Tree("", openers, ())
 
 
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
+
+
 def _reader_of(names: list[str]) -> Callable[..., pa.Table]:
     """What reads these files, which are of one kind; pictures may have any ending."""
-    suffixes = {PurePosixPath(name).suffix.lower() for name in names}
+    suffixes = set(map(_suffix, names))
     if suffixes <= {*SERIES}:
         return series_table
     return text_table if suffixes <= {*TEXTS} else picture_table

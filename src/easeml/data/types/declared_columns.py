@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, filterfalse
+from operator import attrgetter
 
 from easeml.data.errors import DatasetError, did_you_mean, told_setting
 from easeml.data.types.cells import CELLS
@@ -243,7 +244,7 @@ def _is_sure_time(column: ColumnReport) -> bool:
 def _forecast_notes(inputs: Sequence[ColumnReport], answer: ColumnReport) -> list[str]:
     """What is said where a number has little to be told from but the time that sorts the rows."""
     times = list(filter(_is_sure_time, inputs))
-    kinds = Counter(column.type for column in inputs)
+    kinds = Counter(map(attrgetter("type"), inputs))
     others = kinds - Counter(timestamp=1, category=2)
     if (answer.type, len(times), len(others)) != ("number", 1, 0):
         return []
