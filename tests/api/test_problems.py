@@ -21,9 +21,12 @@ def problem(answer, status: int, code: str) -> Problem:
 
 
 def test_unknown_route_and_method(client: TestClient, ann) -> None:
-    problem(client.get("/nothing", headers=ann.headers), 404, "not-found")
+    found = problem(client.get("/nothing", headers=ann.headers), 404, "not-found")
+    assert (found.where, found.detail) == ("/nothing", "There is no such address.")
+    assert "/api/v1/openapi.json" in found.remedy
     answer = client.put("/api/v1/me", headers=ann.headers)
-    problem(answer, 405, "method-not-allowed")
+    found = problem(answer, 405, "method-not-allowed")
+    assert (found.where, found.remedy) == ("PUT /api/v1/me", "Ask it by GET.")
     assert answer.headers["allow"] == "GET"
     problem(
         client.get("/api/v1/applications/app_1/predict", headers=ann.headers),
@@ -94,6 +97,31 @@ def test_validation_does_not_echo_what_was_sent(client: TestClient) -> None:
     answer = client.post("/api/v1/login", json={"name": "ann", "password": 123456789})
     problem(answer, 422, "invalid-input")
     assert "123456789" not in answer.text
+
+
+def test_a_field_that_there_is_not_is_said_to_be_unknown(client: TestClient, ann) -> None:
+    answer = client.post("/api/v1/keys", json={"name": "k", "expires_inn": 1}, headers=ann.headers)
+    found = problem(answer, 422, "invalid-input")
+    assert (found.where, found.detail) == ("expires_inn", "There is no such field.")
+    assert found.errors == [{"where": "expires_inn", "message": "There is no such field."}]
+
+
+def test_broken_json_is_said_to_be_broken_and_where(client: TestClient) -> None:
+    headers = {"content-type": "application/json"}
+    answer = client.post("/api/v1/login", content=b'{"name": "ann", }', headers=headers)
+    found = problem(answer, 422, "invalid-input")
+    assert found.where == "body, character 16"
+    assert found.detail.startswith("The body is not JSON: ")
+
+
+@pytest.mark.parametrize("headers", [{}, {"content-type": "application/x-www-form-urlencoded"}])
+def test_a_body_that_is_not_called_json_is_told_how_to_be(
+    client: TestClient, headers: dict[str, str]
+) -> None:
+    answer = client.post("/api/v1/login", content=b'{"name": "ann"}', headers=headers)
+    found = problem(answer, 422, "invalid-input")
+    assert found.where == "body"
+    assert found.remedy == "Send an object of JSON, with the header Content-Type: application/json."
 
 
 @pytest.mark.parametrize("limit", ["0", "201", "many"])

@@ -115,6 +115,19 @@ def test_it_is_saved_without_pickle_and_loaded(
     np.testing.assert_array_equal(copy.predict(rows), made.predict(rows))
 
 
+def test_a_folder_of_the_other_estimator_is_told_apart(
+    tmp_path: Path, classifier: AutoMLClassifier, regressor: AutoMLRegressor
+) -> None:
+    classifier.save(tmp_path / "classes")
+    regressor.save(tmp_path / "numbers")
+    with pytest.raises(ValueError, match=r"predicts numbers: AutoMLRegressor\.load reads it"):
+        AutoMLClassifier.load(tmp_path / "numbers")
+    with pytest.raises(ValueError, match=r"predicts classes: AutoMLClassifier\.load reads it"):
+        AutoMLRegressor.load(tmp_path / "classes")
+    with pytest.raises(FileExistsError, match="numbers is there already: name a new folder"):
+        regressor.save(tmp_path / "numbers")
+
+
 @pytest.mark.parametrize(
     "labels", [[0, 1, 2], ["no", "", "NA"], [True, False, True], [1.0, 2.0, 30.0]]
 )

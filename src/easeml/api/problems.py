@@ -2,7 +2,7 @@
 
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from traceback import format_exception
 from typing import Any
@@ -50,6 +50,13 @@ _CODE = {
 _HALF = InvalidInput(
     "A text has half a character.", remedy="Leave out U+D800 to U+DFFF, or name whole pairs."
 )
+_NO_OBJECT = InvalidInput(
+    "The body is not the JSON that is asked for.",
+    where="body",
+    remedy="Send an object of JSON, with the header Content-Type: application/json.",
+)
+_UNKNOWN = "There is no such field."
+_DESCRIBED = "GET /api/v1/openapi.json lists what there is."
 _MOST_ERRORS = 20  # shown of one request
 _log = structlog.get_logger("easeml.api")
 
@@ -80,16 +87,46 @@ def _of_easeml(error: EasemlError) -> Response:
 
 async def handle(request: Request, error: Exception) -> Response:
     """Give ``problem_of`` the form of a Starlette exception handler."""
-    return in_form_of(request.url.path, problem_of(error))
+    answer = _of_routing(request, error) or problem_of(error)
+    return in_form_of(request.url.path, answer)
+
+
+def _of_routing(request: Request, error: Exception) -> Response | None:
+    """Return the answer for an address or a method that there is not; None for other errors."""
+    if not isinstance(error, HTTPException):
+        return None
+    path = request.url.path
+    status = error.status_code
+    if status == HTTPStatus.NOT_FOUND:
+        said = "There is no such address."
+        return _answer(404, _CODE[404], said, where=path, remedy=_DESCRIBED)
+    if status != HTTPStatus.METHOD_NOT_ALLOWED:
+        return None
+    headers = dict(error.headers or {})
+    remedy = f"Ask it by {headers.get('Allow', 'GET')}."
+    answer = _answer(
+        405,
+        _CODE[405],
+        "This address does not take the method.",
+        where=f"{request.method} {path}",
+        remedy=remedy,
+    )
+    answer.headers.update(headers)
+    return answer
 
 
 def _of_validation(found: Sequence[Any]) -> Response:
+    if found[0]["type"] == "json_invalid":
+        return _of_easeml(_no_json(found[0]))
+    if found[0]["loc"] == ("body",):
+        return _of_easeml(_NO_OBJECT)
     errors = []
     sentences = []
     for entry in found[:_MOST_ERRORS]:
         where = _place(entry["loc"])
-        errors.append({"where": where, "message": entry["msg"]})
-        sentences.append(f"{where}: {entry['msg']}")
+        message = _UNKNOWN if entry["type"] == "extra_forbidden" else entry["msg"]
+        errors.append({"where": where, "message": message})
+        sentences.append(f"{where}: {message}")
     detail = "; ".join(sentences)
     where = ""
     if len(errors) == 1 and errors[0]["where"]:
@@ -97,6 +134,16 @@ def _of_validation(found: Sequence[Any]) -> Response:
         detail = errors[0]["message"]
     return _answer(
         422, "invalid-input", detail, where=where, remedy="Correct the request.", errors=errors
+    )
+
+
+def _no_json(entry: Mapping[str, Any]) -> InvalidInput:
+    """Return the error of a body that cannot be parsed, by the parser's entry."""
+    place = entry["loc"][-1]
+    return InvalidInput(
+        f"The body is not JSON: {entry['ctx']['error']}.",
+        where=f"body, character {place}",
+        remedy="Correct it there: names and texts stand in double quotes, and no comma is last.",
     )
 
 

@@ -263,9 +263,24 @@ class AutoML(BaseEstimator):
                 f"easeml.export.load_exported({str(Path(folder) / 'model')!r}) reads it."
             )
         model = load_exported(folder)
+        told = model.trained.manifest.get("estimator")
+        if told is None:
+            raise ValueError(
+                f"No estimator made {folder}: easeml.export.load_exported({str(folder)!r}) reads it."
+            )
         loaded = cls()
-        loaded._take(model, model.trained.manifest["estimator"])
+        loaded._check_kind(folder, has_classes="classes_" in told)
+        loaded._take(model, told)
         return loaded
+
+    def _check_kind(self, folder: str | Path, *, has_classes: bool) -> None:
+        """Refuse a folder of the other estimator. Raises ``ValueError``."""
+        if has_classes == (self._kind == "category"):
+            return
+        what, of = (
+            ("classes", "AutoMLClassifier") if has_classes else ("numbers", "AutoMLRegressor")
+        )
+        raise ValueError(f"What is in {folder} predicts {what}: {of}.load reads it.")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the model, but not the rows, the key and who listens."""

@@ -59,6 +59,8 @@ class LocalModel:
         if self.sample is None:
             raise ValueError("This model was loaded from a folder: copy that one.")
         model = self.exported.trained
+        if folder.exists():
+            raise FileExistsError(f"{folder} is there already: name a new folder.")
         folder.mkdir(parents=True)
         told = {conformal.FACT: model.manifest.get(conformal.FACT), LABELS: self.labels, **facts}
         if isinstance(model, TrainedPipeline):
