@@ -93,3 +93,11 @@ def test_the_query_of_a_request_permits_each_on_its_own() -> None:
     # Ignored, it would look as if that model had answered.
     with pytest.raises(DatasetError, match="query: model"):
         permitted({"model": "logistic-2"})
+
+
+@pytest.mark.parametrize("value", ["maybe", "", "2", "True "])
+def test_what_a_query_asks_is_true_or_false(value: str) -> None:
+    """Anything else was passed over: the answer came without what was asked for."""
+    with pytest.raises(DatasetError, match=r"query: explain.* is neither true nor false"):
+        permitted({"explain": value})
+    assert permitted({"explain": "False", "fill_empty": "Yes"}) == f"; {FILL_EMPTY}"

@@ -27,7 +27,7 @@ from easeml.engine.messages import webhooks
 from easeml.engine.messages.mail import mail_of
 from easeml.engine.messages.messenger import Messenger
 from easeml.engine.messages.webhooks import signed
-from easeml.errors import Conflict, InvalidInput, NotFound, Unreachable
+from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, Unreachable
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.events import deliveries, notifications, subscriptions
@@ -277,6 +277,20 @@ def test_an_address_in_ones_own_network_is_never_posted_to(
     sender.send_due()
     assert receiver.got == []
     assert "outgoing_hosts" in only(store, ann).error
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8790", "10.0.0.7", "[::1]", "LocalHost", "app.localhost", "2130706433"]
+)
+def test_an_address_that_is_written_as_ones_own_is_refused_at_once(
+    store: Store, ann: Caller, tmp_path: Path, host: str
+) -> None:
+    """It was taken, called active, and failed by each message until somebody looked."""
+    wish = NewSubscription.model_validate({"way": "webhook", "address": f"http://{host}/hook"})
+    with pytest.raises(NotAllowed, match="own") as refused:
+        subscriptions.subscribe(store, Settings(home=tmp_path), ann, wish)
+    assert "outgoing_hosts" in refused.value.remedy
+    assert subscriptions.list_page(store, ann).items == []
 
 
 def test_who_answers_without_end_is_not_waited_for(

@@ -97,6 +97,21 @@ class _Ending(httpcore.NetworkStream):
         return min(left, timeout)
 
 
+def check_written(host: str, trusted: frozenset[str]) -> None:
+    """Refuse a host that lies in an own network by the way it is written, asking nobody.
+
+    A name is looked up where it is spoken to (``checked_addresses``). Raises ``NotAllowed``.
+    """
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        name = "127.0.0.1"
+    try:
+        found = socket.getaddrinfo(name, None, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return
+    _check_public(host, [str(one[4][0]) for one in found], trusted)
+
+
 def checked_addresses(host: str, port: int, trusted: frozenset[str]) -> list[str]:
     """Return the addresses of a host, all of which are of the Internet, or the host is trusted.
 
@@ -109,8 +124,13 @@ def checked_addresses(host: str, port: int, trusted: frozenset[str]) -> list[str
             "There is no such host.", where=host, remedy="See to the spelling."
         ) from error
     addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
+    _check_public(host, addresses, trusted)
+    return addresses
+
+
+def _check_public(host: str, addresses: list[str], trusted: frozenset[str]) -> None:
     if host.lower() in trusted or all(map(is_public, addresses)):
-        return addresses
+        return
     raise NotAllowed(
         "This host lies in a network of the provider's own.",
         where=host,

@@ -46,6 +46,8 @@ FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 FILL_EMPTY = "fill-empty=true"  # another
 EXPLAIN = "explain=true"  # and one of what the answer is to say
 _OF_QUERIES = {"fill_absent": FILL_ABSENT, "fill_empty": FILL_EMPTY, "explain": EXPLAIN}
+_TRUTHS = dict.fromkeys(("true", "1", "yes", "on"), True)
+_TRUTHS |= dict.fromkeys(("false", "0", "no", "off"), False)
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
 _PLAIN_NUMBERS = {int, float}  # types of JSON values; truth values are a type of their own
 _FILES = ("application/octet-stream", "application/zip", "multipart/form-data")  # and every picture
@@ -124,9 +126,15 @@ def permitted(query: Mapping[str, str]) -> str:
             remedy=did_you_mean(unknown[0], _OF_QUERIES),
         )
     said = []
-    for name, parameter in _OF_QUERIES.items():
-        if query.get(name, "").lower() in ("true", "1"):
-            said.append(f"; {parameter}")
+    for name, value in query.items():
+        if value.lower() not in _TRUTHS:
+            raise DatasetError(
+                f"{shown(value)} is neither true nor false.",
+                where=f"query: {name}",
+                remedy=f"Write {name}=true, or leave it out.",
+            )
+        if _TRUTHS[value.lower()]:
+            said.append(f"; {_OF_QUERIES[name]}")
     return "".join(said)
 
 

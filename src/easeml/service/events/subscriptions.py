@@ -15,6 +15,7 @@ from easeml.contract.states import SubscriptionState, SubscriptionWay
 from easeml.contract.subscriptions import Confirmation, NewSubscription, SecretRenewal
 from easeml.contract.subscriptions import Subscription as SubscriptionAnswer
 from easeml.errors import Conflict, InvalidInput, NotFound
+from easeml.fetching.guard import check_written, trusted_hosts
 from easeml.fetching.origin import check_web_address
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -49,7 +50,8 @@ def subscribe(
 
     The answer to this alone has the ``secret`` that signs what is posted. An address of mail gets a
     code first, that confirms it. Raises ``InvalidInput`` for an address or kinds that cannot be,
-    ``NotFound`` for an application, ``Conflict`` where too many are there or no mail is sent.
+    ``NotAllowed`` for one that lies in an own network as it is written, ``NotFound`` for an
+    application, ``Conflict`` where too many are there or no mail is sent.
     """
     _check_address(settings, wish)
     kinds = _checked_kinds(wish.kinds or [])
@@ -195,8 +197,9 @@ def host_of(subscription: Subscription) -> str:
 def _check_address(settings: Settings, wish: NewSubscription) -> None:
     if wish.way == SubscriptionWay.MAIL:
         _check_mail(settings, wish.address)
-    else:
-        check_web_address(wish.address)
+        return
+    parts = check_web_address(wish.address)
+    check_written(parts.hostname or "", trusted_hosts(settings.outgoing_hosts))
 
 
 def _check_mail(settings: Settings, address: str) -> None:
