@@ -102,8 +102,8 @@ def test_validation_does_not_echo_what_was_sent(client: TestClient) -> None:
 def test_a_field_that_there_is_not_is_said_to_be_unknown(client: TestClient, ann) -> None:
     answer = client.post("/api/v1/keys", json={"name": "k", "expires_inn": 1}, headers=ann.headers)
     found = problem(answer, 422, "invalid-input")
-    assert (found.where, found.detail) == ("expires_inn", "There is no such field.")
-    assert found.errors == [{"where": "expires_inn", "message": "There is no such field."}]
+    assert (found.where, found.detail) == ("expires_inn", "There is no such field")
+    assert found.errors == [{"where": "expires_inn", "message": "There is no such field"}]
 
 
 def test_broken_json_is_said_to_be_broken_and_where(client: TestClient) -> None:
@@ -147,6 +147,7 @@ def test_bodies_are_bounded(client: TestClient) -> None:
     refused = client.post("/api/v1/login", content=b" " * (2**20 + 1), headers=headers)
     problem(refused, 413, "too-large")
     assert "has 1048577 bytes; 1048576 are allowed" in refused.json()["detail"]
+    assert "/api/v1/uploads" in refused.json()["remedy"]
     problem(client.post("/api/v1/login", content=chunks(), headers=headers), 413, "too-large")
 
 

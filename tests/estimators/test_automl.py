@@ -292,6 +292,16 @@ def test_numbers_that_are_all_the_same_are_no_answers() -> None:
         AutoMLRegressor(**FEW).fit(np.arange(60.0).reshape(30, 2), np.full(30, 7))
 
 
+@pytest.mark.parametrize("nothing", [np.nan, np.inf, None])
+def test_a_column_without_a_value_is_left_out(mixed: pd.DataFrame, nothing: Any) -> None:
+    """A column that is rarely filled has no value in some part of a cross-validation."""
+    rows = mixed.drop(columns="ill").assign(rare=nothing)
+    made = AutoMLClassifier(time_limit=20.0, max_models=1, models=("logistic",))
+    made.fit(rows, mixed["ill"])
+    assert "rare" not in made.get_feature_names_out()
+    np.testing.assert_array_equal(made.predict(rows.assign(rare=1.5)), made.predict(rows))
+
+
 def test_columns_without_names_are_taken_in_order(tmp_path: Path) -> None:
     rows, answers = load_iris(return_X_y=True)
     named = pd.DataFrame(rows, columns=["a", "b", "c", "d"])

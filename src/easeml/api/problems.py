@@ -55,7 +55,7 @@ _NO_OBJECT = InvalidInput(
     where="body",
     remedy="Send an object of JSON, with the header Content-Type: application/json.",
 )
-_UNKNOWN = "There is no such field."
+_UNKNOWN = "There is no such field"
 _DESCRIBED = "GET /api/v1/openapi.json lists what there is."
 _MOST_ERRORS = 20  # shown of one request
 _log = structlog.get_logger("easeml.api")

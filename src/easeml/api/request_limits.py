@@ -21,6 +21,7 @@ IS_WHOLE = "easeml.is_whole"
 """A function of a scope where the server has one: whether the whole body has come, so that nobody
 waits for it. Most have; a clock for each would cost more than any other step."""
 
+_SMALLER = "Send it in parts; a long file goes in pieces, by POST /api/v1/uploads."
 HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -87,7 +88,7 @@ def check(scope: Scope, limit: int) -> None:
     length = header_of(scope, b"content-length")
     if length.isdigit() and int(length) > limit:
         text = f"The request body has {int(length)} bytes; {limit} are allowed."
-        raise TooLarge(text, where="body")
+        raise TooLarge(text, where="body", remedy=_SMALLER)
 
 
 def bounded(scope: Scope, receive: Receive, limit: int) -> Receive:

@@ -105,8 +105,13 @@ def _is_number(column: pd.Series) -> bool:
 
 
 def numbers_of(rows: pd.DataFrame) -> list[str]:
-    """Return the names of the columns that hold numbers."""
-    return [str(name) for name, column in rows.items() if _is_number(column)]
+    """Return the names of the columns that hold numbers, at least one each."""
+    named = filter(lambda item: _is_number(item[1]), rows.items())
+    return [str(name) for name, column in named if _has_value(column)]
+
+
+def _has_value(column: pd.Series) -> bool:
+    return bool(np.isfinite(column.to_numpy(dtype=float, na_value=np.nan)).any())
 
 
 def free_name(wanted: str, rows: pd.DataFrame) -> str:
@@ -133,7 +138,7 @@ def _reports_of(text: Any, target: str, answers: np.ndarray, kind: str) -> list[
 def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     """Return rows with their types.
 
-    Numbers stay numbers, and no such column is left out; the types of others are told by their
+    Numbers stay numbers, and no such column is left out that has a value; the types of others are told by their
     values. ``kind`` of the answers (n,): category or number. Raises ``DatasetError`` where nothing
     can be learned from the columns.
     """
