@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from easeml.contract.applications import Application, Declaration
+from easeml.contract.notification_texts import sentence
 from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotFound, NotReady
@@ -27,6 +28,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.administration import status
 from easeml.service.advice import tools
 from easeml.service.applications import applications
+from easeml.service.events import notifications
 from easeml.service.knowledge.trials import cost_belief, finished_trials
 from easeml.service.models import promotion
 from easeml.service.modules import catalogue
@@ -393,6 +395,10 @@ def test_a_rollback_holds_until_it_is_unpinned(store: Store, ann: Caller) -> Non
     back = applications.roll_back(store, ann, app.id)
     assert back.live_model is not None
     assert back.live_model.quality == 0.6
+    note = notifications.get(store, ann).items[0]
+    told = sentence(note.kind, note.data)  # it is worse, and was called better
+    assert told.startswith("serves another model: ")
+    assert told.endswith("(asked for by a user; pinned)")
     train(store, app, 2, 0.9)
     live = applications.get(store, ann, app.id).live_model
     assert live is not None

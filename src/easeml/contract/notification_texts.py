@@ -40,7 +40,11 @@ def _serves(data: dict[str, Any], called: Called) -> str:
     if data.get("is_ensemble"):
         # The best of many single models has a flattering number, on rows that did choose it.
         rows += " that did not choose it, better there than any single model"
-    return f"serves a better model: {_model(data, called)}, {of_event(data)} on {rows}"
+    said = f"{_model(data, called)}, {of_event(data)} on {rows}"
+    because = str(data.get("because", "")).rstrip(".")  # these rows did not choose it
+    if because:
+        return f"serves another model: {said} ({because})"
+    return f"serves a better model: {said}"
 
 
 def _refused(data: dict[str, Any], called: Called) -> str:

@@ -1442,8 +1442,9 @@ class AsyncOperations(AsyncCalls):
 
         The answer to this alone has the ``secret`` that signs what is posted. An address of mail
         gets a code first, that confirms it. Raises ``InvalidInput`` for an address or kinds that
-        cannot be, ``NotFound`` for an application, ``Conflict`` where too many are there or no
-        mail is sent.
+        cannot be, ``NotAllowed`` for one that lies in an own network as it is written,
+        ``NotFound`` for an application, ``Conflict`` where too many are there or no mail is
+        sent.
         """
         request = made_request(
             NewSubscription,

@@ -202,6 +202,8 @@ def make_live(
     data = _event_data(tables, application, model)
     if not application.live_model_id:
         tx.events.append("application.first-model", application.id, data, application.tenant_id)
+    if kind != PromotionKind.BETTER:
+        data = {**data, "because": reason}
     event = "promotion.refitted" if kind == PromotionKind.REFIT else "promotion.live"
     tx.events.append(event, application.id, data, application.tenant_id)
     _look_closer(tx, application, model, soon_replaced=kind == PromotionKind.BETTER)
