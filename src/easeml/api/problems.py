@@ -55,7 +55,7 @@ _NO_OBJECT = InvalidInput(
     where="body",
     remedy="Send an object of JSON, with the header Content-Type: application/json.",
 )
-_UNKNOWN = "There is no such field"
+_SAID = {"extra_forbidden": "There is no such field"}
 _DESCRIBED = "GET /api/v1/openapi.json lists what there is."
 _MOST_ERRORS = 20  # shown of one request
 _log = structlog.get_logger("easeml.api")
@@ -124,7 +124,7 @@ def _of_validation(found: Sequence[Any]) -> Response:
     sentences = []
     for entry in found[:_MOST_ERRORS]:
         where = _place(entry["loc"])
-        message = _UNKNOWN if entry["type"] == "extra_forbidden" else entry["msg"]
+        message = _SAID.get(entry["type"], entry["msg"])
         errors.append({"where": where, "message": message})
         sentences.append(f"{where}: {message}")
     detail = "; ".join(sentences)

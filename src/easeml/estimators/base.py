@@ -21,6 +21,8 @@ from easeml.export import ExportedModel, load_exported
 if TYPE_CHECKING:
     import pandas as pd
 
+_KINDS = {True: "category", False: "number"}
+_READERS = {"category": "classes: AutoMLClassifier", "number": "numbers: AutoMLRegressor"}
 _FIRST = 6  # configurations that were best before, with which a search on more rows begins
 
 
@@ -266,21 +268,18 @@ class AutoML(BaseEstimator):
         told = model.trained.manifest.get("estimator")
         if told is None:
             raise ValueError(
-                f"No estimator made {folder}: easeml.export.load_exported({str(folder)!r}) reads it."
+                f"No estimator made {folder}: "
+                f"easeml.export.load_exported({str(folder)!r}) reads it."
             )
         loaded = cls()
-        loaded._check_kind(folder, has_classes="classes_" in told)
+        loaded._check_kind(folder, _KINDS["classes_" in told])
         loaded._take(model, told)
         return loaded
 
-    def _check_kind(self, folder: str | Path, *, has_classes: bool) -> None:
+    def _check_kind(self, folder: str | Path, kind: str) -> None:
         """Refuse a folder of the other estimator. Raises ``ValueError``."""
-        if has_classes == (self._kind == "category"):
-            return
-        what, of = (
-            ("classes", "AutoMLClassifier") if has_classes else ("numbers", "AutoMLRegressor")
-        )
-        raise ValueError(f"What is in {folder} predicts {what}: {of}.load reads it.")
+        if kind != self._kind:
+            raise ValueError(f"What is in {folder} predicts {_READERS[kind]}.load reads it.")
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the model, but not the rows, the key and who listens."""

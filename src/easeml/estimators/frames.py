@@ -138,9 +138,9 @@ def _reports_of(text: Any, target: str, answers: np.ndarray, kind: str) -> list[
 def typed(rows: pd.DataFrame, answers: np.ndarray, kind: str) -> Table:
     """Return rows with their types.
 
-    Numbers stay numbers, and no such column is left out that has a value; the types of others are told by their
-    values. ``kind`` of the answers (n,): category or number. Raises ``DatasetError`` where nothing
-    can be learned from the columns.
+    Numbers stay numbers, and no such column is left out that has a value; the types of others are
+    told by their values. ``kind`` of the answers (n,): category or number. Raises ``DatasetError``
+    where nothing can be learned from the columns.
     """
     import pyarrow as pa
 

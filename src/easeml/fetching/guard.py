@@ -103,7 +103,7 @@ def check_written(host: str, trusted: frozenset[str]) -> None:
     A name is looked up where it is spoken to (``checked_addresses``). Raises ``NotAllowed``.
     """
     name = host.lower().rstrip(".")
-    if name == "localhost" or name.endswith(".localhost"):
+    if f".{name}".endswith(".localhost"):
         name = "127.0.0.1"
     try:
         found = socket.getaddrinfo(name, None, flags=socket.AI_NUMERICHOST)

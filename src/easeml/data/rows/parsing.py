@@ -46,8 +46,10 @@ FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 FILL_EMPTY = "fill-empty=true"  # another
 EXPLAIN = "explain=true"  # and one of what the answer is to say
 _OF_QUERIES = {"fill_absent": FILL_ABSENT, "fill_empty": FILL_EMPTY, "explain": EXPLAIN}
-_TRUTHS = dict.fromkeys(("true", "1", "yes", "on"), True)
-_TRUTHS |= dict.fromkeys(("false", "0", "no", "off"), False)
+_TRUTHS: dict[str, bool] = {
+    **dict.fromkeys(("true", "1", "yes", "on"), True),
+    **dict.fromkeys(("false", "0", "no", "off"), False),
+}
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
 _PLAIN_NUMBERS = {int, float}  # types of JSON values; truth values are a type of their own
 _FILES = ("application/octet-stream", "application/zip", "multipart/form-data")  # and every picture

@@ -199,7 +199,7 @@ def _check_address(settings: Settings, wish: NewSubscription) -> None:
         _check_mail(settings, wish.address)
         return
     parts = check_web_address(wish.address)
-    check_written(parts.hostname or "", trusted_hosts(settings.outgoing_hosts))
+    check_written(str(parts.hostname), trusted_hosts(settings.outgoing_hosts))
 
 
 def _check_mail(settings: Settings, address: str) -> None:
