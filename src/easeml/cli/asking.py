@@ -59,7 +59,7 @@ def report(
 def _check_it_can(client: Client, application_id: str, tool: str) -> None:
     """Raise ``Conflict`` where a tool cannot be asked, before rows are sent for it."""
     for one in client.application_tools(application_id):
-        if all((one.name == tool, one.why_not)):
+        if one.name == tool and one.why_not:
             raise Conflict(one.why_not, where=application_id)
 
 

@@ -305,8 +305,9 @@ def _row_shown(table: "ReportTable | Table", row: Sequence[Any]) -> list[Any]:
 
 def _shown(table: "ReportTable | Table", column: str, cell: Any) -> Any:
     """Return a cell; a value of a row as files have it, without marks between thousands."""
-    is_number = all((isinstance(cell, int | float), column in table.data))
-    return f"{cell:.10g}" if is_number else cell
+    if column not in table.data or not isinstance(cell, int | float):
+        return cell
+    return f"{cell:.10g}"
 
 
 def _remedy(place: int, one: "Remedy | ReportRemedy") -> tuple[object, ...]:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 PERSON_SECOND = 20.0
 """Device seconds that a second of a person's time is worth."""
-_TEXTS = {float: "{:.6g}".format}
 _SHOWN = 100  # rows of a table in a notebook
 
 
@@ -168,4 +167,4 @@ def _html_table(columns: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> str:
 def _text(value: Any) -> str:
     if value is None:
         return "–"
-    return _TEXTS.get(type(value), str)(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -49,11 +49,13 @@ def _column(name: str, hint: Any, *, key: bool) -> "sa.Column[Any]":
 
 
 def _type_of(plain: Any) -> Any:
-    if isinstance(plain, type) and issubclass(plain, StrEnum):
+    if not isinstance(plain, type):
+        return _TYPES[get_origin(plain)]
+    if issubclass(plain, StrEnum):
         return State(plain)
-    if isinstance(plain, type) and issubclass(plain, Shape):
+    if issubclass(plain, Shape):
         return Shaped(plain)
-    return _TYPES[get_origin(plain) or plain]
+    return _TYPES[plain]
 
 
 def _index(*columns: str, unique: bool = False, table: str) -> sa.Index:

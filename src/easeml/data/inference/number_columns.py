@@ -99,7 +99,7 @@ def _may_be_names(values: Values, numbers: _Numbers) -> bool:
     is_of_names = names.has_word(values.name, names.CODES | names.CODED | names.COUNTERS)
     count = len(numbers.unique)
     span = numbers.unique[-1] - numbers.unique[0]
-    is_counted = all((count == values.present, span < _DENSE * count))
+    is_counted = count == values.present and span < _DENSE * count
     is_of_somebody = names.names_entity(values.name)
     are_few = _are_few(count, values.present)
     return any((is_of_names, is_counted, is_of_somebody, are_few))
@@ -274,4 +274,6 @@ def _counting_confidence(name: str, ordered: np.ndarray) -> float:
     is_moment = names.has_word(name, names.MOMENTS | names.CALENDAR)
     is_long = len(ordered) >= _SURELY_COUNTED
     is_long_count = all((is_long, abs(steps[0]) == 1, not is_moment))
-    return 0.9 if is_counter or is_long_count else 0.0
+    if is_counter or is_long_count:
+        return 0.9
+    return 0.0

@@ -359,7 +359,9 @@ def _centred(has_first: Sequence[bool]) -> set[int]:
         end = 2 * middle - end + 1
         if end <= middle:
             return set()
-    return starts if end == len(has_first) and len(starts) < len(has_first) else set()
+    if end == len(has_first) and len(starts) < len(has_first):
+        return starts
+    return set()
 
 
 def _placed(region: _Region, lines: Sequence[_Line]) -> PlacedTable:

@@ -51,7 +51,9 @@ def _channels(tree: Tree, file: str) -> pa.Table:
     table = read_csv(Source(file, data=tree.read(file, _LARGEST)))
     first, *others = table.column_names
     is_step = first.lower() in _STEPS
-    return table.select(others) if is_step and others else table
+    if is_step and others:
+        return table.select(others)
+    return table
 
 
 def _check_names(found: list[str], wanted: list[str], file: str, first: str) -> None:

@@ -306,9 +306,9 @@ def _with_settings(
         else:
             types[name] = value
     for name, kind in types.items():
-        has_own_codes = f"{name}.missing" in set
-        is_other = name in made and kind != made[name].type
-        if all((is_other, not has_own_codes)):
+        if name not in made or f"{name}.missing" in set:
+            continue
+        if kind != made[name].type:
             made[name] = without_odd(made[name])
     return list(made.values()), types
 

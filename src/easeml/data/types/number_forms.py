@@ -329,7 +329,7 @@ def _commonest_affixes(texts: list[str]) -> tuple[str, str]:
     """What stands before and behind most numbers; nothing where that is no unit or currency."""
     found = filter(None, map(_AFFIXES.fullmatch, texts))
     pairs = Counter((one["prefix"].strip(), one["suffix"].strip()) for one in found)
-    marks = next(iter(pairs.most_common(1)), (("", ""), 0))[0]
+    marks = max(pairs, key=pairs.__getitem__, default=("", ""))
     are_signs = all(map(_SIGNS.fullmatch, filter(None, marks)))
     return marks if are_signs else ("", "")
 
@@ -345,8 +345,8 @@ def _affixes(texts: list[str]) -> tuple[str, str] | None:
         prefixes.add(found["prefix"])
         suffixes.add(found["suffix"])
     are_signs = all(map(_one_sign, (prefixes, suffixes)))
-    are_units = all((prefixes == {""}, _is_unit(suffixes)))
-    if not any((are_signs, are_units)):
+    are_units = prefixes == {""} and _is_unit(suffixes)
+    if not are_signs and not are_units:
         return None
     return max(prefixes, key=len, default=""), max(suffixes, key=len, default="")
 
@@ -368,8 +368,10 @@ def _forms_with(prefix: str, suffix: str) -> Iterator[NumberForm]:
 
 def _is_unit(suffixes: set[str]) -> bool:
     """Whether one word stands behind all numbers, with a space between, such as µg/l."""
-    suffix = min(suffixes)
-    return all((len(suffixes) == 1, suffix[:1].isspace()))
+    if len(suffixes) != 1:
+        return False
+    (suffix,) = suffixes
+    return suffix[:1].isspace()
 
 
 def _one_sign(marks: set[str]) -> bool:

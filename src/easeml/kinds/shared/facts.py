@@ -75,12 +75,14 @@ def values_of(sources: Sources, facts: dict[Fact, Any]) -> list[str]:
 def _order_notes(split: str) -> list[str]:
     """What is said where rows are tested that differ from those that a tool mixes."""
     way, _, column = split.partition(":")
-    told = {"time": f"the latest by '{column}'", "group": f"those of other groups of '{column}'"}
-    said = (
-        "This looks at rows as if each were drawn on its own, but test rows are {}: "
-        "models may reach less there."
+    kinds = {"time": f"the latest by '{column}'", "group": f"those of other groups of '{column}'"}
+    if way not in kinds:
+        return []
+    note = (
+        "This looks at rows as if each were drawn on its own, but test rows are "
+        f"{kinds[way]}: models may reach less there."
     )
-    return list(map(said.format, filter(None, [told.get(way)])))
+    return [note]
 
 
 def newer_rows(sources: Sources) -> tuple[Predicted, list[str]]:

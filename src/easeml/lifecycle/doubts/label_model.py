@@ -117,7 +117,9 @@ def _chosen(votes: np.ndarray, known: np.ndarray) -> str:
     together = (voting.T @ voting) >= _FEWEST
     comparable = int((together.sum(axis=1) >= 3).sum())
     calibrated = int((known != ABSTAINS).sum()) >= _FEWEST
-    return "dawid-skene" if comparable >= 3 or calibrated else "majority"
+    if comparable >= 3 or calibrated:
+        return "dawid-skene"
+    return "majority"
 
 
 def _fitted(

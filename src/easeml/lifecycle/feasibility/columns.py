@@ -93,7 +93,9 @@ def whole_numbers(column: Column) -> np.ndarray | None:
     if column.numbers is None or column.levels is not None:
         return None
     is_whole = np.isnan(column.numbers) | (column.numbers % 1 == 0)
-    return column.numbers if is_whole.all() and not np.isnan(column.numbers).all() else None
+    if not is_whole.all() or np.isnan(column.numbers).all():
+        return None
+    return column.numbers
 
 
 def _read(name: str, values: pd.Series) -> list[Column]:

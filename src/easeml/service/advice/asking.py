@@ -22,7 +22,6 @@ from easeml.store import Store, Tables, id_of
 from easeml.store.records import Application, DatasetVersion, Report, TrainedModel
 
 _LARGEST = 2**28  # bytes of rows of production
-_NEVER = {asked_models.OF_CLASSES: ""}  # why a tool cannot be asked, whatever comes
 _DEFAULT_MODELS = {
     "": "the model that serves",
     "one": "the model that serves",
@@ -61,8 +60,9 @@ def ask(
             tool.check(configured, version.target_type == "number")
         why_not = _why_not(tables, application, version, tool)
         if why_not:
-            later = _NEVER.get(why_not, "Ask again when that is there.")
-            raise Conflict(why_not, where=application.id, remedy=later)
+            never = why_not == asked_models.OF_CLASSES
+            remedy = "" if never else "Ask again when that is there."
+            raise Conflict(why_not, where=application.id, remedy=remedy)
         if rows.digest:
             artefact_references.keep(tx, caller.tenant_id, rows.digest, rows.size)
         question = _question(tables, application, tool, wish, rows.digest)

@@ -166,7 +166,9 @@ def _remarks(tables: Tables, application: Application) -> list[str]:
 def _goal(tables: Tables, application: Application) -> Goal | None:
     """Return the goal that counts; None where there is none, or it was taken back."""
     last = tables.goals.newest(application_id=application.id)
-    return last if last is not None and last.text else None
+    if last is None or not last.text:
+        return None
+    return last
 
 
 def _goal_stays(goal: Goal, application: Application) -> str:

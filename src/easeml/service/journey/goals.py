@@ -62,7 +62,9 @@ def set_goal(store: Store, caller: Caller, application_id: str, goal: Text) -> G
 def newest(tables: Tables, application_id: str) -> records.Goal | None:
     """Return the goal that counts; None where none was set, or the last was taken back."""
     last = tables.goals.newest(application_id=application_id)
-    return last if last is not None and last.text else None
+    if last is None or not last.text:
+        return None
+    return last
 
 
 def show(goal: records.Goal | None, application: Application) -> Goal:

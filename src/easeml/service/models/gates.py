@@ -241,7 +241,9 @@ def _retirable(tables: Tables, application: Application, all_gates: list[records
     """Return how many worn-out test rows could be train rows; none while the data is changed."""
     version = tables.versions.get(application.version_id)
     rows = kept.retirable(all_gates, version)
-    return rows if rows and changing.can_change(tables, application) else 0
+    if rows and changing.can_change(tables, application):
+        return rows
+    return 0
 
 
 def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> Gate:

@@ -227,7 +227,10 @@ def _columns_of(records: list[list[str]], rows: int) -> dict[str, list[Any]]:
     widths = {len(header), *map(len, cells)}
     are_unlike = len(set(header)) == len(header)
     is_table = all((len(cells) == rows, len(widths) == 1, are_unlike))
-    return dict(zip(header, map(list, zip(*cells, strict=True)), strict=True)) if is_table else {}
+    if not is_table:
+        return {}
+    columns = map(list, zip(*cells, strict=True))
+    return dict(zip(header, columns, strict=True))
 
 
 def _download(prediction: Prediction, style: CsvStyle, records: list[list[str]]) -> Response:
