@@ -62,7 +62,8 @@ class Feedback:
     It names the row by request and number, or by key. ``value``: as JSON, under ``value``.
     ``chosen``: the row was chosen by what models say of it, so that it is no fair sample.
     ``drawn``: who says that the row was drawn at random: a user's id, or ``easeml`` where it did
-    that itself; empty where nobody says so.
+    that itself, or ``nobody`` where an owner takes back what was said before; empty where nobody
+    says so.
     """
 
     id: str
