@@ -66,6 +66,8 @@ def create(
     keep: options.Keep = None,
     split: options.SplitBy = "random",
     weight: options.Weight = None,
+    ahead: options.Ahead = None,
+    series: options.Series = None,
     header: Header = None,
     table: WhichTable = None,
     name: options.Name = None,
@@ -114,6 +116,7 @@ def create(
             optimizer=optimizer,
             split=split,
             weight=weight,
+            forecast=_forecast_of(ahead, series),
             max_tasks=max_tasks,
             max_seconds=max_seconds,
             **_read(
@@ -179,6 +182,19 @@ def _propose(client: Client, declaration: Declaration, goal: Goal | None, *, qui
     if goal is not None:
         named = goal.of(default_objective(proposal))
         _ask_for_goal(client, declaration, named, quiet=quiet)
+
+
+def _forecast_of(ahead: int | None, series: list[str] | None) -> dict[str, Any] | None:
+    """Return how the target is forecast; None where it is not."""
+    if ahead is not None:
+        return {"ahead": ahead, "series": series or []}
+    if series:
+        raise InvalidInput(
+            "Only a forecast has series.",
+            where="--series",
+            remedy="Say how many steps ahead: --forecast STEPS.",
+        )
+    return None
 
 
 def _asked_target(version: Version) -> str | None:

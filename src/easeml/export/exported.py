@@ -47,7 +47,7 @@ class ExportedModel:
         if len(rows) == 0:
             return pd.DataFrame({"prediction": []}, index=rows.index)
         read = parse_rows(_arrow(self._written(rows)), _ARROW, self.schema_in, self.schema_out)
-        return pd.DataFrame(self.predict_columns(read.table), index=rows.index)
+        return pd.DataFrame(self.predict_columns(read.with_values), index=rows.index)
 
     def _written(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return rows with pictures, tensors and graphs as the texts that a table has of them."""

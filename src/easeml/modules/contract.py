@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
 CONTRACT_VERSION = 1
@@ -37,7 +38,8 @@ class Context:
     chosen, see ``decision``; empty: the most probable ones. ``checkpoint``: a folder that a fit of the
     same data and configuration finds as one that was killed left it; None: none is kept.
     ``weights`` (rows,): how much each training row counts, above 0; None: each once. They are given to models
-    alone that say ``weights = true``, and to the transforms before these.
+    alone that say ``weights = true``, and to the transforms before these. ``history``: of a forecast, all
+    rows whose values are known, which the training rows are among; None: there are no others.
     """
 
     seed: int = 0
@@ -48,6 +50,7 @@ class Context:
     objective: str = ""
     checkpoint: Path | None = None
     weights: "NDArray[np.float64] | None" = None
+    history: "pd.DataFrame | None" = None
 
 
 @dataclass(frozen=True, slots=True)

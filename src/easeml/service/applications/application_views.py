@@ -88,6 +88,7 @@ class _Loaded:
             left_out=application.rules.exclude,
             constrained=application.rules.constrain,
             weight=application.rules.weight,
+            forecast=application.rules.forecast or None,
             endpoint=f"/api/v1/applications/{application.id}/predict",
             live_model=live,
             released=self.released.get(application.id, []),
