@@ -24,7 +24,9 @@ def forecast(
     application_id: ApplicationId,
     steps: Annotated[
         int | None,
-        typer.Option(min=1, help="How many steps; as many as the application forecasts if left out."),
+        typer.Option(
+            min=1, help="How many steps; as many as the application forecasts if left out."
+        ),
     ] = None,
     newer: Annotated[
         Path | None,

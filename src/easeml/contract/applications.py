@@ -133,6 +133,7 @@ class Proposal(Answer):
     families: list[ObjectiveFamily] = Field(default_factory=list)
     labels: list[str] = Field(default_factory=list)  # of the target; none of a number
     models: list[ModelOption]
+    forecast: ForecastRule | None = None  # how the target follows its own past, if it does
 
 
 class TestQuality(Answer):
@@ -279,5 +280,9 @@ class Prediction(Answer):
     quality: dict[str, Any] | None = None  # where the rows had their labels
     notes: list[str] = Field(default_factory=list)
     names: list[str] = Field(default_factory=list)  # of the files, where each is a row
-    rows: list[dict[str, Any]] = Field(default_factory=list)  # that were forecast, when none were sent
-    known: list[dict[str, Any]] = Field(default_factory=list)  # the last ones before them, with values
+    rows: list[dict[str, Any]] = Field(
+        default_factory=list
+    )  # that were forecast, when none were sent
+    known: list[dict[str, Any]] = Field(
+        default_factory=list
+    )  # the last ones before them, with values

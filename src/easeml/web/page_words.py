@@ -32,6 +32,8 @@ PLACES = (
     # What follows a type in brackets, or stands in a sentence.
     Place(r"\(--set '?((?:(?! \(--)[^=])+)=(\w+)'?\)", r"(choose \2 as the type of \1)", ""),
     Place(r"\(--keep NAME\)", '(choose "use" in the table of columns)', ""),
+    Place(r"\(--forecast STEPS\)", '(New application, "Forecast")', "/new"),
+    Place(r"\(--series COLUMN\)", '(New application, "tells series apart")', "/new"),
     Place(r"\(--split '\w+:[^']+'\)", '(New application, "Rows that test")', "/new"),
     Place(
         r"fill_absent=true in the query",

@@ -18,7 +18,7 @@ from easeml.data.types.text_tables import ROW, column_text, row_place
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
 from easeml.data.versions.folds import with_folds
 from easeml.data.versions.row_weights import count_notes, left_out_notes, weights_of_table
-from easeml.data.versions.series import check_series
+from easeml.data.versions.series import check_series, forecast_notes
 from easeml.data.versions.splits import ROLES, Split, group_roles, row_roles, rows_told, split_notes
 from easeml.schema import Schema
 
@@ -97,6 +97,7 @@ def declare(
     notes = [
         *final.leak_notes,
         *final.notes,
+        *_time_notes(final, way, series),
         *count_notes(weights),
         *left_out_notes(is_row & ~counts),
         *_pool_notes(len(pool), final.target),
@@ -135,6 +136,14 @@ def declare(
 def report_named(name: str, reports: Sequence[ColumnReport]) -> ColumnReport:
     """Return the report of a column that is there."""
     return next(report for report in reports if report.name == name)
+
+
+def _time_notes(final: Columns, way: Split, series: Sequence[str] | None) -> list[str]:
+    """What is said of the time: of a forecast, which columns have to be known ahead."""
+    if series is None:
+        return final.time_notes
+    inputs = [report.name for report in final.columns if report.role == "input"]
+    return forecast_notes(inputs, final.target, way.column, series)
 
 
 def _pool_notes(unanswered: int, target: str) -> list[str]:

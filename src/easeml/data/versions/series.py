@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from easeml.data.errors import DatasetError
+from easeml.data.errors import DatasetError, first_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_SHOWN = 8  # names of columns in one sentence
 
 
 def check_series(rows: pd.DataFrame, time: str, series: Sequence[str]) -> None:
@@ -29,10 +31,24 @@ def check_series(rows: pd.DataFrame, time: str, series: Sequence[str]) -> None:
     )
 
 
+def forecast_notes(
+    inputs: Sequence[str], target: str, time: str, series: Sequence[str]
+) -> list[str]:
+    """Return what is said of the inputs of a forecast that are neither its time nor its series."""
+    ahead = [name for name in inputs if name not in (time, *series)]
+    if not ahead:
+        return []
+    names = first_of(list(map("'{}'".format, ahead)), _SHOWN)
+    return [
+        f"To forecast '{target}', these columns have to be known ahead: {names}. Leave out those "
+        "that are not: they would know what nobody knows then."
+    ]
+
+
 def _remedy(rows: pd.DataFrame, time: str, series: Sequence[str]) -> str:
     """Return what to do about rows of the same time: another column may tell series apart."""
     categories = rows.select_dtypes("category").columns
     for name in categories.difference([*series], sort=False):
         if not rows.duplicated([*series, name, time]).any():
-            return f"If '{name}' tells series apart, say so: --series '{name}'."
+            return f"Name the column that tells series apart, perhaps '{name}' (--series COLUMN)."
     return "Name the columns that tell series apart (--series COLUMN), or keep one row a time."

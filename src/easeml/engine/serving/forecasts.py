@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from easeml.data import FORECAST, ColumnTable, Rows, parse_rows
+from easeml.data import FORECAST, ColumnTable, Rows, kinds_of, parse_rows
+from easeml.data.errors import first_of
 from easeml.errors import InvalidInput
 from easeml.modules import Predictions
 from easeml.modules.ensemble import TrainedEnsemble
@@ -16,6 +17,7 @@ from easeml.schema import Schema
 
 _STEPS = re.compile(rf"{FORECAST}=(\d+)")
 _JSON = "application/json"
+_SHOWN = 8  # names of columns in one sentence
 
 
 class Forecasting(Protocol):
@@ -60,6 +62,7 @@ def forecast(served: Forecasting, body: bytes, content_type: str, steps: int) ->
             where=f"query: {FORECAST}",
             remedy="Make an application that does: easeml app create FILE --forecast STEPS.",
         )
+    _check_inputs(past, served.schema_in)
     newer = _newer(served, body, content_type)
     if newer is not None:
         past = past.told(newer.with_values)
@@ -71,6 +74,18 @@ def forecast(served: Forecasting, body: bytes, content_type: str, steps: int) ->
     notes = [*read.notes, *_notes(past, read.table)]
     told = {"rows": rows, "known": last_rows(past, steps, schema), "notes": notes}
     return Forecast(read, predicted.of_rows(are_next), told)
+
+
+def _check_inputs(past: Past, schema_in: Schema) -> None:
+    """Raise ``InvalidInput`` where rows have more than their time and series."""
+    own = {past.rule.time, *past.rule.series}
+    others = [repr(name) for name in kinds_of(schema_in) if name not in own]
+    if others:
+        raise InvalidInput(
+            f"The next rows need {first_of(others, _SHOWN)}, which have to be known ahead.",
+            where=f"query: {FORECAST}",
+            remedy="Send these rows with all columns and the target left out: easeml predict ID FILE.",
+        )
 
 
 def _newer(served: Forecasting, body: bytes, content_type: str) -> Rows | None:
@@ -93,7 +108,9 @@ def _together(newer: Rows | None, rows: Rows) -> ColumnTable:
         return rows.table
     told = newer.with_values
     unknown = np.full(len(rows.table), np.nan)
-    next_table = ColumnTable(dict.fromkeys(told.columns, unknown) | dict(rows.table.columns), len(unknown))
+    next_table = ColumnTable(
+        dict.fromkeys(told.columns, unknown) | dict(rows.table.columns), len(unknown)
+    )
     return ColumnTable.joined([ColumnTable(told.columns, len(told)), next_table])
 
 

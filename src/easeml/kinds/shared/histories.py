@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,5 +24,5 @@ def history_of(version: VersionTables, pipelines: Sequence[Pipeline]) -> pd.Data
     if not rules:
         return None
     columns = [rules[0].time, *rules[0].series, version.target]
-    frames = [version.train[columns], version.validation[columns], version.test[columns]]
-    return pd.concat(frames, ignore_index=True)
+    frames: list[Any] = [version.train, version.validation, version.test]
+    return pd.concat(frames, ignore_index=True)[columns]

@@ -15,14 +15,16 @@ _PLACES = 40  # bits of a place; half of them are before 0
 class KnownValues:
     """Values, sorted by series and place: arrays of shape (values,).
 
-    ``series``: the number of the series of each; ``places``: as of ``Steps``. ``sums`` and
-    ``squares`` add up what stands before each value, (values + 1,).
+    ``series``: the number of the series of each; ``places``: as of ``Steps``. ``sums`` add up the
+    values of a series up to each; ``rises`` and ``squares`` how far they lie above its first value,
+    and the squares of that.
     """
 
     series: Places
     places: Places
     values: Floats
     sums: Floats
+    rises: Floats
     squares: Floats
 
     @classmethod
@@ -32,10 +34,16 @@ class KnownValues:
         series, places, values = series[order], places[order], values[order]
         is_last = np.ones(len(values), dtype=bool)
         is_last[:-1] = (series[1:] != series[:-1]) | (places[1:] != places[:-1])
-        kept = values[is_last]
-        sums = np.concatenate([[0.0], np.cumsum(kept)])
-        squares = np.concatenate([[0.0], np.cumsum(kept**2)])
-        return cls(series[is_last], places[is_last], kept, sums, squares)
+        series, places, values = series[is_last], places[is_last], values[is_last]
+        rises = values - values[np.searchsorted(series, series, side="left")]
+        return cls(
+            series,
+            places,
+            values,
+            _added_up(values, series),
+            _added_up(rises, series),
+            _added_up(rises**2, series),
+        )
 
     def until(self, series: Places, places: Places) -> tuple[Places, Places]:
         """Return how many values of a series lie at or before a place, and where the last stands.
@@ -67,15 +75,22 @@ class KnownValues:
     def means(self, count: Places, last: Places, values: int, default: Floats) -> Floats:
         """Return the mean of so many last values, or of as many as there are."""
         used = np.minimum(count, values)
-        total = self.sums[last + 1] - self.sums[last + 1 - used]
-        return np.where(used > 0, total / np.maximum(used, 1), default)
+        before = np.where(used < count, self.sums[np.maximum(last - used, 0)], 0.0)
+        means = (self.sums[last] - before) / np.maximum(used, 1)
+        return np.where(used > 0, means, default)
 
     def spreads(self, count: Places, last: Places) -> Floats:
         """Return the standard deviation of all values up to the last; 0 where there is none."""
         used = np.maximum(count, 1)
-        mean = (self.sums[last + 1] - self.sums[last + 1 - count]) / used
-        square = (self.squares[last + 1] - self.squares[last + 1 - count]) / used
-        return np.sqrt(np.maximum(square - mean**2, 0.0))
+        variance = self.squares[last] / used - (self.rises[last] / used) ** 2
+        return np.sqrt(np.where(count > 0, np.maximum(variance, 0.0), 0.0))
+
+
+def _added_up(numbers: Floats, series: Places) -> Floats:
+    """Return the sum of the numbers of a series up to each (values,)."""
+    import pandas as pd
+
+    return pd.Series(numbers).groupby(series).cumsum().to_numpy()
 
 
 def _keys(series: Places, places: Places) -> Places:

@@ -59,7 +59,7 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     _check_rows(upload)
     declaration = forecasts.split_by_time(declaration, upload)
     columns = _declare_columns(upload, declaration)
-    forecasts.check(declaration, columns)
+    forecasts.check(declaration, columns, upload.summary.rows or 0)
     fitting = objectives.fitting(registry, columns, weighted=bool(declaration.weight))
     objective = objectives.chosen(declaration, fitting, registry, columns.schema_out)
     rules = _rules(declaration)
@@ -87,6 +87,7 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
         families=objectives.families(registry, columns.schema_out),
         labels=labels_of(columns.schema_out.to_json()) or [],
         models=[_option(match, costs.get(match.module.name)) for match in plan.models],
+        forecast=forecasts.shown(plan.rules),
     )
 
 

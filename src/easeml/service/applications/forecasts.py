@@ -1,6 +1,6 @@
 """Declarations of forecasts: a target that follows its own past."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from easeml.contract.applications import Declaration
 from easeml.contract.tasks import ForecastRule
@@ -9,6 +9,7 @@ from easeml.data.types.column_report import ColumnReport
 from easeml.errors import InvalidInput
 from easeml.service.knowledge import knowledge_base
 from easeml.store.records import DatasetVersion, Json
+from easeml.store.shapes import Rules
 
 _TIMES = ("timestamp", "number")  # types of columns in whose order rows can be
 
@@ -58,8 +59,10 @@ def _found(times: Sequence[str]) -> str:
     return f"Several columns hold times ({names})"
 
 
-def check(declaration: Declaration, columns: Columns) -> None:
-    """Raise ``InvalidInput`` where a target is no number, or a named column is none of the inputs."""
+def check(declaration: Declaration, columns: Columns, rows: int) -> None:
+    """Raise ``InvalidInput`` where a target is no number, a named column is none of the inputs, or
+    several of the ``rows`` have the same time and nothing tells series apart.
+    """
     if declaration.forecast is None:
         return
     by_name = {report.name: report for report in columns.columns}
@@ -72,6 +75,27 @@ def check(declaration: Declaration, columns: Columns) -> None:
         knowledge_base.check_known(name, inputs, said, "forecast")
     for name in declaration.forecast.series:
         _check_type(by_name[name], ("category", "text", "number"), "a name of series")
+    _check_times(by_name[time], rows, declaration.forecast.series, by_name)
+
+
+def _check_times(
+    time: ColumnReport, rows: int, series: Sequence[str], columns: Mapping[str, ColumnReport]
+) -> None:
+    """Raise ``InvalidInput`` where one series has fewer times than rows; likely names are told."""
+    if series or not 0 < time.distinct < rows:
+        return
+    each = -(-rows // time.distinct)  # series that there must be at least
+    likely = []
+    for report in columns.values():
+        is_name = report.type == "category" and report.role == "input"
+        if is_name and each <= report.distinct < time.distinct:
+            likely.append(repr(report.name))
+    perhaps = f" It may be {' or '.join(likely)}." if likely else ""
+    raise InvalidInput(
+        f"The {rows:,} rows have {time.distinct:,} times, so they are of several series.",
+        where=f"column '{time.name}'",
+        remedy=f"Name the column that tells them apart (--series COLUMN).{perhaps}",
+    )
 
 
 def _check_type(column: ColumnReport, kinds: Sequence[str], use: str) -> None:
@@ -91,6 +115,13 @@ def rule_of(declaration: Declaration) -> Json:
     time = declaration.split.partition(":")[2]
     asked = declaration.forecast
     return ForecastRule(time=time, ahead=asked.ahead, series=asked.series).model_dump()
+
+
+def shown(rules: Rules) -> ForecastRule | None:
+    """Return how an application forecasts; None where it does not."""
+    if not rules.forecast:
+        return None
+    return ForecastRule.model_validate(rules.forecast)
 
 
 def told(declaration: Declaration) -> Json:

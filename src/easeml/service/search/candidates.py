@@ -46,9 +46,7 @@ def make_candidates(
         _add_configurations(arms, match.module, match.transforms, rules, version)
     for earlier in before:
         if arms.of(earlier.model) and _can_be_tried(registry, earlier, rules):
-            pipeline = replace(
-                earlier.pipeline, monotonic=rules.monotonic, forecast=rules.forecast
-            )
+            pipeline = replace(earlier.pipeline, monotonic=rules.monotonic, forecast=rules.forecast)
             arms.add(earlier.model, pipeline, earlier.variant)
     for model in told:
         arms.add_config(model.module, model.config)
