@@ -5,8 +5,10 @@ import io
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +18,8 @@ from easeml.errors import InvalidInput
 from service_process import EasemlProcess
 
 pytestmark = pytest.mark.service
+
+PASSWORD = "correct horse battery"
 
 
 def sales(days: int = 120) -> pd.DataFrame:
@@ -32,8 +36,14 @@ def sales(days: int = 120) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def application(running: EasemlProcess, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Learned from all but the last 7 days."""
+def application(
+    running: EasemlProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """An application of a person of her own, that learned from all but the last 7 days."""
+    key = running.key
+    person = {"name": "frida", "password": PASSWORD}
+    running.call("POST", "/api/v1/users", person)
+    running.key = running.call("POST", "/api/v1/login", person)["secret"]
     path = tmp_path_factory.mktemp("sales") / "sales.csv"
     rows = sales()
     rows[rows.groupby("shop").cumcount() < 113].to_csv(path, index=False)
@@ -46,7 +56,8 @@ def application(running: EasemlProcess, tmp_path_factory: pytest.TempPathFactory
     )
     application = json.loads(made)["id"]
     running.wait(application, "converged", 120)
-    return application
+    yield application
+    running.key = key
 
 
 def test_the_next_values_of_each_series_are_near_what_comes(
@@ -65,6 +76,24 @@ def test_the_next_values_of_each_series_are_near_what_comes(
 
     shown = easeml.command("app", "show", application)
     assert "7 steps ahead by day, of each shop; the latest rows test" in shown
+
+
+def test_the_page_draws_what_comes_next_and_has_it_as_a_file(
+    easeml: EasemlProcess, application: str
+) -> None:
+    with httpx.Client(base_url=easeml.url, trust_env=False, follow_redirects=True) as browser:
+        person = {"name": "frida", "password": PASSWORD}
+        browser.post("/sign-in", data=person).raise_for_status()
+        page = browser.get(f"/applications/{application}/forecast?steps=3").text
+        assert page.count('id="forecast-') == 2  # a figure each
+        assert "25.04.2024" in page
+        assert "26.04.2024" not in page
+        file = browser.get(f"/applications/{application}/forecast?steps=3&download=1")
+        rows = list(csv.DictReader(io.StringIO(file.text)))
+        assert [row["shop"] for row in rows] == ["Basel"] * 3 + ["Chur"] * 3
+        assert set(rows[0]) == {"day", "shop", "prediction", "lower", "upper"}
+        wrong = browser.get(f"/applications/{application}/forecast?steps=many")
+        assert "is no number of steps" in wrong.text
 
 
 def test_newer_values_move_the_beginning_and_far_rows_are_named(

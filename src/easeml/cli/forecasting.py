@@ -46,8 +46,8 @@ def forecast(
 ) -> None:
     """Forecast the next values of each series, from the last that is known on.
 
-    The application was made with --forecast. Rows that need more than their time and series, such as
-    a price that is known ahead, are predicted from a file: easeml predict.
+    The application was made with --forecast. Rows that need more than their time and series, such
+    as a price that is known ahead, are predicted from a file: easeml predict.
     """
     sent: dict[str, Any] = {}
     if newer is not None:

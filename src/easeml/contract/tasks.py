@@ -78,8 +78,8 @@ class ForecastRule(_Wire):
 class Pipeline(_Wire):
     """A candidate: transforms, in order, then a model.
 
-    ``monotonic``: column -> rising or falling, as what is predicted has to follow it. ``forecast``: how
-    the target follows its own past; None where it is no forecast.
+    ``monotonic``: column -> rising or falling, as what is predicted has to follow it. ``forecast``:
+    how the target follows its own past; None where it is no forecast.
     """
 
     transforms: list[ModuleChoice] = Field(default_factory=list)

@@ -18,8 +18,8 @@ def forecast(
 ) -> Figure:
     """Return the last known values of a series and the next ones, each with its time.
 
-    ``known``: rows with ``time`` and ``target``. ``expected``: rows with ``time``, ``prediction``, and
-    ``lower`` and ``upper`` where the model has intervals.
+    ``known``: rows with ``time`` and ``target``. ``expected``: rows with ``time``, ``prediction``,
+    and ``lower`` and ``upper`` where the model has intervals.
     """
     before = numbers(range(1 - len(known), 1))
     after = numbers(range(1, len(expected) + 1))

@@ -38,8 +38,9 @@ class Context:
     chosen, see ``decision``; empty: the most probable ones. ``checkpoint``: a folder that a fit of the
     same data and configuration finds as one that was killed left it; None: none is kept.
     ``weights`` (rows,): how much each training row counts, above 0; None: each once. They are given to models
-    alone that say ``weights = true``, and to the transforms before these. ``history``: of a forecast, all
-    rows whose values are known, which the training rows are among; None: there are no others.
+    alone that say ``weights = true``, and to the transforms before these. ``history``: of a
+    forecast, all rows whose values are known, which the training rows are among; None: there are no
+    others.
     """
 
     seed: int = 0

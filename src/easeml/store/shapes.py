@@ -195,8 +195,8 @@ class Rules(Shape):
     it. ``measures``: what every model is measured by beside what fits its target. ``optimizer``:
     what proposes configurations; empty: what the provider chose for all. ``histories``: tasks that
     read trials of other programs, of which the search learns. ``weight``: the column that says how
-    much each row counts; empty: each once, else only what uses weights is searched. ``forecast``: how
-    the target follows its own past (``easeml.contract.tasks.ForecastRule``); empty: it is none.
+    much each row counts; empty: each once, else only what uses weights is searched. ``forecast``:
+    how the target follows its own past (``easeml.contract.tasks.ForecastRule``); empty: it is none.
     """
 
     models: list[str] | None = None
@@ -230,8 +230,8 @@ class ModuleConfig(Shape):
 
 @dataclass(frozen=True, slots=True)
 class CandidatePipeline(Shape):
-    """Transforms, in order, then a model. ``monotonic`` and ``forecast``: as of ``Rules`` when it was
-    made.
+    """Transforms, in order, then a model. ``monotonic`` and ``forecast``: as of ``Rules`` when it
+    was made.
     """
 
     transforms: list[ModuleConfig]

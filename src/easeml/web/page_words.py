@@ -83,6 +83,7 @@ PLACES = (
         'the tab Release and watch, "What is kept of requests"',
         "./history#kept",
     ),
+    Place(r"easeml predict ID FILE", 'the tab Try it, "Many rows"', "./try"),
     Place(r"easeml app delete", 'the tab Settings, "Delete"', "./settings#delete"),
     Place(r"easeml app (?:show|wait)(?: app_\w+)?", "the tab Overview", "."),
     Place(r"easeml key create NAME --scope SCOPE", "the page of your account", "/account"),

@@ -152,9 +152,10 @@ class Applications(Calls):
         """Forecast the next steps of each series: ``rows`` of the answer say which.
 
         ``newer``: rows with values of the target that the model does not know yet; or ``csv``, the
-        body of a file of them. ``known`` of the answer: the last values. ``timeout``: seconds to wait
-        instead of the client's. Raises InvalidInput where the application does not forecast, or its
-        rows need more than their time and series; NotReady while there is no model yet, TimedOut.
+        body of a file of them. ``known`` of the answer: the last values. ``timeout``: seconds to
+        wait instead of the client's. Raises InvalidInput where the application does not forecast,
+        or its rows need more than their time and series; NotReady while there is no model yet,
+        TimedOut.
         """
         content, content_type = b"", "application/json"
         if newer:

@@ -61,10 +61,10 @@ _FILES = ("application/octet-stream", "application/zip", "multipart/form-data") 
 class Rows:
     """Rows to predict.
 
-    ``labels``: the target column, where every row has it. ``values``: those of a target that is a number,
-    NaN where a row has none; None where no row can have one. ``notes``: what was unusual. ``names``:
-    those of the files that the rows are. ``absent``: columns that were not sent. ``filled``:
-    columns with empty cells, where training rows had none.
+    ``labels``: the target column, where every row has it. ``values``: those of a target that is a
+    number, NaN where a row has none; None where no row can have one. ``notes``: what was unusual.
+    ``names``: those of the files that the rows are. ``absent``: columns that were not sent.
+    ``filled``: columns with empty cells, where training rows had none.
     """
 
     table: ColumnTable
@@ -320,8 +320,8 @@ class Reader:
     def read_part(
         self, part: pa.Table, findings: Findings, start: int, decimal: str
     ) -> ColumnTable:
-        """Read the inputs of a part of a table, whose first row is row ``start`` of it, and values of
-        a target that is a number.
+        """Read the inputs of a part of a table, whose first row is row ``start`` of it, and values
+        of a target that is a number.
 
         Faults are kept in ``findings``. ``decimal``: what stands before decimals in the table.
         """

@@ -73,8 +73,8 @@ def declare(
     where the target is a category (the only row of a class is a train row); ``time:COLUMN``, the
     latest test; ``group:COLUMN``, rows of one group with one role, drawn with ``seed``;
     ``given:COLUMN``, which says train, validation or test and is not an input. Rows of weight 0 are
-    left out. ``series``: of a forecast, whose split is by time, the columns by which series are told
-    apart; none where there is one. None: it is no forecast.
+    left out. ``series``: of a forecast, whose split is by time, the columns by which series are
+    told apart; none where there is one. None: it is no forecast.
 
     Raises:
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;

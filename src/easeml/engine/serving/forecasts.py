@@ -82,9 +82,9 @@ def _check_inputs(past: Past, schema_in: Schema) -> None:
     others = [repr(name) for name in kinds_of(schema_in) if name not in own]
     if others:
         raise InvalidInput(
-            f"The next rows need {first_of(others, _SHOWN)}, which have to be known ahead.",
+            f"The next rows need what only you can know ahead: {first_of(others, _SHOWN)}.",
             where=f"query: {FORECAST}",
-            remedy="Send these rows with all columns and the target left out: easeml predict ID FILE.",
+            remedy="Send the rows, with all columns but the target: easeml predict ID FILE.",
         )
 
 

@@ -61,9 +61,9 @@ class Seen:
 class Past:
     """Known values of series, and how they are looked at.
 
-    ``keys``: the series as texts, sorted. ``anchor``: a place where an origin lies. ``seasons``: after
-    how many steps one comes again. ``middle`` and ``deviation``: median and standard deviation of the
-    training values. ``plain``: the name of the plain forecast.
+    ``keys``: the series as texts, sorted. ``anchor``: a place where an origin lies. ``seasons``:
+    after how many steps one comes again. ``middle`` and ``deviation``: median and standard
+    deviation of the training values. ``plain``: the name of the plain forecast.
     """
 
     rule: Rule
@@ -108,7 +108,8 @@ class Past:
         return replace(self, plain=min(errors, key=errors.__getitem__))
 
     def of_training(self, rows: "pd.DataFrame", seed: int) -> tuple[Places, Seen]:
-        """Return the numbers of the rows to learn from, each several times, and what is seen of them.
+        """Return the numbers of the rows to learn from, each several times, and what is seen of
+        them.
 
         Each time a row has another distance to its origin. Rows without a past teach nothing.
         """
@@ -131,6 +132,11 @@ class Past:
         """Return how many steps after what is known each row lies (rows,)."""
         _, places, origins = self._asked(table)
         return places - origins
+
+    def plain_forecasts(self, table: "pd.DataFrame | ColumnTable") -> dict[str, Floats]:
+        """Return what needs no model, by name, of rows from their origins."""
+        told = self.told(table)
+        return told._plain_forecasts(*told._asked(table))
 
     def told(self, table: "pd.DataFrame | ColumnTable") -> "Past":
         """Return the past with the values of the target that come with rows."""

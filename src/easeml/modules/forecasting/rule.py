@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """``target``: the column that is forecast, at most ``ahead`` steps after what is known, by ``time``.
+    """``target``: the column that is forecast, at most ``ahead`` steps after what is known, by
+    ``time``.
 
     ``series``: the columns by which series are told apart; empty where there is one.
     """

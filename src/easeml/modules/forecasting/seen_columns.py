@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PREFIX = "past: "  # of the columns' names
+_NODE = "seen_of_the_past"  # with which the names of their nodes begin
 
 
 def with_seen(table: "pd.DataFrame | ColumnTable", seen: Seen) -> "pd.DataFrame | ColumnTable":
@@ -23,7 +24,7 @@ def with_seen(table: "pd.DataFrame | ColumnTable", seen: Seen) -> "pd.DataFrame 
 def schema_with(schema_in: Mapping[str, Any], seen: Seen) -> dict[str, Any]:
     """Return an input schema (JSON) with the columns that ``with_seen`` adds."""
     nodes = dict(schema_in["nodes"])
-    for name in seen.features:
-        column = _PREFIX + name
-        nodes[column] = {"singleton": True, "type": "tensor", "dim": [1], "column": column}
+    for number, name in enumerate(seen.features):
+        node = {"singleton": True, "type": "tensor", "dim": [1], "column": _PREFIX + name}
+        nodes[f"{_NODE}_{number}"] = node
     return {**schema_in, "nodes": nodes}

@@ -60,7 +60,9 @@ def _found(times: Sequence[str]) -> str:
 
 
 def check(declaration: Declaration, columns: Columns, rows: int) -> None:
-    """Raise ``InvalidInput`` where a target is no number, a named column is none of the inputs, or
+    """Check what a declaration says of a forecast.
+
+    Raises ``InvalidInput`` where the target is no number, a named column is none of the inputs, or
     several of the ``rows`` have the same time and nothing tells series apart.
     """
     if declaration.forecast is None:

@@ -46,8 +46,8 @@ class Wishes:
     that was asked about, ``asked`` the task that finds out. ``latency`` in milliseconds and
     ``size`` in kilobytes are what a model may take. ``ways`` are how the prediction has to follow
     a column. ``codes`` are the values of a column, with commas, that stand for missing ones.
-    ``split`` says which rows test, as a declaration does; empty: those drawn at random. ``ahead``: how
-    many steps the target is forecast; empty: it is not.
+    ``split`` says which rows test, as a declaration does; empty: those drawn at random. ``ahead``:
+    how many steps the target is forecast; empty: it is not.
     """
 
     target: str
