@@ -132,7 +132,7 @@ def pipeline(model: str, schema: dict[str, object]) -> dict[str, object]:
 
 def best(
     rows: pd.DataFrame, ends: tuple[int, int], forecast: dict[str, object] | None
-) -> tuple[TrainedPipeline, Floats]:
+) -> tuple[TrainedPipeline, Predictions]:
     """Return the model that is best where models are chosen, fitted on both parts, and what its first
     fit said there.
     """
@@ -142,8 +142,8 @@ def best(
     for model in MODELS:
         described = pipeline(model, schema) | ({"forecast": forecast} if forecast else {})
         trained = fit(described, learned, schema, OUT, Context(history=rows[: ends[1]]))
-        said = trained.predict(chosen).values
-        found[float(np.square(said - chosen["value"]).mean())] = described, said
+        said = trained.predict(chosen)
+        found[float(np.square(said.values - chosen["value"]).mean())] = described, said
     described, said = found[min(found)]
     return fit(described, rows[: ends[1]], schema, OUT, Context(history=rows)), said
 
@@ -219,7 +219,7 @@ def measure(name: str, series: Series, options: argparse.Namespace) -> list[list
     forecast = {"time": "time", "ahead": series.ahead, "series": list(series.rule.series)}
     for method, table, rule in (("easeml", rows, forecast), ("by hand", by_hand(series), None)):
         trained, said = best(table, ends, rule)
-        band = conformal.describe(table["value"][ends[0] : ends[1]], Predictions(said, None, None))
+        band = conformal.describe(table["value"][ends[0] : ends[1]], said)
         assert band is not None
         predicted = trained.predict(table[ends[1] :])
         lower, upper = map(np.asarray, conformal.bounds(band, predicted))

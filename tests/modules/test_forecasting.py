@@ -17,7 +17,8 @@ from easeml.modules.ensemble import load_model
 from easeml.modules.forecasting import Past, Rule, last_rows, load, next_rows, save
 from easeml.modules.forecasting.known_values import KnownValues
 from easeml.modules.forecasting.steps import Steps
-from easeml.modules.pipeline import fit, save as save_model
+from easeml.modules.pipeline import fit
+from easeml.modules.pipeline import save as save_model
 
 SCHEMA_IN = {
     "nodes": {

@@ -36,9 +36,7 @@ def sales(days: int = 120) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def application(
-    running: EasemlProcess, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def application(running: EasemlProcess, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An application of a person of her own, that learned from all but the last 7 days."""
     key = running.key
     person = {"name": "frida", "password": PASSWORD}
@@ -51,9 +49,7 @@ def application(
     refused = running.command("app", "create", str(path), *told, "--yes", expect=2)
     assert "226 rows have 113 times, so they are of several series" in refused
     assert "It may be 'shop'" in refused
-    made = running.command(
-        "app", "create", str(path), *told, "--series", "shop", "--yes", "--json"
-    )
+    made = running.command("app", "create", str(path), *told, "--series", "shop", "--yes", "--json")
     application = json.loads(made)["id"]
     running.wait(application, "converged", 120)
     yield application
@@ -71,7 +67,10 @@ def test_the_next_values_of_each_series_are_near_what_comes(
     truth = truth[truth.groupby("shop").cumcount() >= 113]["sales"].to_numpy()
     predicted = np.array([float(row["prediction"]) for row in rows])
     assert np.abs(predicted / truth - 1).mean() < 0.05
-    inside = [float(row["lower"]) <= true <= float(row["upper"]) for row, true in zip(rows, truth)]
+    inside = [
+        float(row["lower"]) <= true <= float(row["upper"])
+        for row, true in zip(rows, truth, strict=True)
+    ]
     assert np.mean(inside) >= 0.5
 
     shown = easeml.command("app", "show", application)
@@ -104,8 +103,8 @@ def test_newer_values_move_the_beginning_and_far_rows_are_named(
     newer.to_csv(tmp_path / "newer.csv", index=False)
     said = easeml.command("forecast", application, "--newer", str(tmp_path / "newer.csv"))
     rows = list(csv.DictReader(io.StringIO(said)))
-    assert [row["day"] for row in rows if row["shop"] == "Basel"][0] == "26.04.2024"
-    assert [row["day"] for row in rows if row["shop"] == "Chur"][0] == "23.04.2024"
+    assert next(row["day"] for row in rows if row["shop"] == "Basel") == "26.04.2024"
+    assert next(row["day"] for row in rows if row["shop"] == "Chur") == "23.04.2024"
     with Client(easeml.url, easeml.key) as client:
         far = client.forecast(application, 9)
         assert far.notes[0].startswith("4 of 18 rows lie more than 7 steps after what is known")
@@ -151,7 +150,14 @@ def test_an_export_forecasts_as_the_service_does(
     )
     assert json.loads(printed.stdout) == pytest.approx(served["prediction"].tolist())
     refused = easeml.command(
-        "model", "export", application, "--format", "onnx", "--out", str(tmp_path / "onnx"), expect=2
+        "model",
+        "export",
+        application,
+        "--format",
+        "onnx",
+        "--out",
+        str(tmp_path / "onnx"),
+        expect=2,
     )
     assert "no ONNX graph" in refused
 
@@ -165,8 +171,28 @@ def test_what_does_not_forecast_says_so(
     refused = easeml.command("app", "create", str(path), *told, expect=2)
     assert "'shop' is a category, and the target of a forecast is a number" in refused
     series = ["--target", "sales", "--series", "shop", "--yes"]
-    assert "Only a forecast has series" in easeml.command("app", "create", str(path), *series, expect=2)
+    assert "Only a forecast has series" in easeml.command(
+        "app", "create", str(path), *series, expect=2
+    )
     other = [*series, "--forecast", "7", "--split", "group:shop"]
     assert "The latest rows test a forecast" in easeml.command(
         "app", "create", str(path), *other, expect=2
     )
+
+
+def test_a_goal_is_not_judged_by_rows_that_stand_alone(
+    easeml: EasemlProcess, application: str, tmp_path: Path
+) -> None:
+    easeml.command("app", "goal", application, "r2 >= 0.9")
+    with Client(easeml.url, easeml.key) as client:
+        actions = client.next_actions(application).actions
+        assert "ask-feasibility" not in {one.kind for one in actions}
+        tools = {one.name: one.why_not for one in client.application_tools(application)}
+        assert "a forecast knows the rows before it" in tools["feasibility"]
+    path = tmp_path / "sales.csv"
+    sales().to_csv(path, index=False)
+    told = ["--target", "sales", "--forecast", "7", "--series", "shop", "--goal", "r2 >= 0.9"]
+    made = easeml.command("app", "create", str(path), *told, "--max-tasks", "1", "--yes", "--json")
+    created = json.loads(made)["id"]
+    goal = json.loads(easeml.command("app", "next", created, "--json"))["goal"]
+    assert goal["text"] == "r2 >= 0.9"

@@ -27,7 +27,7 @@ from easeml.cli.showing import (
 from easeml.client import Client, made_request
 from easeml.contract.applications import Application, Declaration, one_a_target
 from easeml.contract.datasets import Version, notes_beside
-from easeml.contract.journey import asked_of_goal
+from easeml.contract.journey import FORECAST_IS_NOT_JUDGED, asked_of_goal
 from easeml.errors import InvalidInput, TimedOut
 
 if TYPE_CHECKING:  # it imports numpy, which most commands about applications do without
@@ -238,9 +238,11 @@ def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: b
     The answer is kept with the application in any case.
     """
     asked = asked_of_goal(goal.objective, goal.value)
-    if not asked:
-        message = f"Whether {goal.text} can be reached cannot be told before Start: "
-        say_aside(message + "only goals of accuracy, balanced accuracy, R2 and rmse can.")
+    reason = "only goals of accuracy, balanced accuracy, R2 and rmse can."
+    if declaration.forecast is not None:
+        reason = FORECAST_IS_NOT_JUDGED
+    if not asked or declaration.forecast is not None:
+        say_aside(f"Whether {goal.text} can be reached cannot be told before Start: {reason}")
         return
     task = client.ask_tool_before_start(declaration, "feasibility", **asked)
     if quiet:

@@ -77,8 +77,8 @@ def told_forecast(rule: ForecastRule | None) -> str:
     if rule is None:
         return ""
     of_each = f", of each {', '.join(rule.series)}" if rule.series else ""
-    steps = "1 step" if rule.ahead == 1 else f"{rule.ahead} steps"
-    return f"{steps} ahead by {rule.time}{of_each}; the latest rows test"
+    steps = plural(rule.ahead, "step")
+    return f"{rule.ahead} {steps} ahead by {rule.time}{of_each}; the latest rows test"
 
 
 def _print_unfit(proposal: Proposal) -> None:

@@ -26,8 +26,7 @@ def forecast(
     series = [
         Series("known", before, column(known, target), tone="text", notes=_times(known, time))
     ]
-    has_interval = bool(expected) and "lower" in expected[0]
-    if has_interval:
+    if "lower" in expected[0]:
         low, high = column(expected, "lower"), column(expected, "upper")
         series.append(Series("interval", after, kind="band", tone="accent", low=low, high=high))
     said = column(expected, "prediction")

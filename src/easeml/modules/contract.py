@@ -84,13 +84,15 @@ class Predictions:
     order of ``classes``, all labels of the output schema. ``probabilities`` may be None where only
     labels are known. ``class_weights`` (classes,): by what probabilities count when a label is
     chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
-    see ``decision``; None: all alike.
+    see ``decision``; None: all alike. ``widths`` (rows,): of numbers, how far each may be off as
+    against the others, above 0; None: alike.
     """
 
     values: "NDArray[Any]"
     probabilities: "NDArray[np.float64] | None"
     classes: "NDArray[Any] | None"
     class_weights: "NDArray[np.float64] | None" = None
+    widths: "NDArray[np.float64] | None" = None
 
     @classmethod
     def of_probabilities(
@@ -112,7 +114,8 @@ class Predictions:
     def of_rows(self, rows: "NDArray[np.bool_] | NDArray[np.intp]") -> "Predictions":
         """Return the entries of the rows for which ``rows`` is true, or that it counts off."""
         shares = None if self.probabilities is None else self.probabilities[rows]
-        return Predictions(self.values[rows], shares, self.classes, self.class_weights)
+        widths = None if self.widths is None else self.widths[rows]
+        return Predictions(self.values[rows], shares, self.classes, self.class_weights, widths)
 
 
 def weighted(

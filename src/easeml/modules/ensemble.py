@@ -90,7 +90,8 @@ def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Pr
     """
     classes = predictions[0].classes
     if classes is None:
-        return Predictions(_mean([one.values for one in predictions], weights), None, None)
+        values = _mean([one.values for one in predictions], weights)
+        return Predictions(values, None, None, widths=predictions[0].widths)
     probabilities = _mean([one.probabilities for one in predictions], weights)
     return Predictions.of_probabilities(probabilities, classes, predictions[0].class_weights)
 

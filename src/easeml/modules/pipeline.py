@@ -79,7 +79,8 @@ class TrainedPipeline:
             return self.target.predictions(self._said_of(frame))
         seen = self.past.of_rows(frame)
         differences = self._said_of(forecasting.with_seen(frame, seen))
-        return self.target.predictions(seen.values(differences))
+        said = self.target.predictions(seen.values(differences))
+        return replace(said, widths=seen.widths)
 
     def _said_of(self, data: Any) -> "NDArray[np.float64]":
         """Return what the model says of rows."""

@@ -24,5 +24,5 @@ def history_of(version: VersionTables, pipelines: Sequence[Pipeline]) -> pd.Data
     if not rules:
         return None
     columns = [rules[0].time, *rules[0].series, version.target]
-    frames: list[Any] = [version.train, version.validation, version.test]
-    return pd.concat(frames, ignore_index=True)[columns]
+    rows: Any = pd.concat([version.train, version.validation, version.test], ignore_index=True)
+    return rows[columns]

@@ -33,6 +33,8 @@ _MOST_ROWS = 40_000  # that these make
 _MOST_LAGS = 24
 _WITHOUT_SEASON = 7  # values of which a mean is, where no season is known
 _LEAST_SPREAD = 0.1  # of a series, as a share of that of all
+_MOST_GROWTH = 0.9  # of the mean error is due to the distance
+_TINY = 1e-12  # where there is no error, or one distance
 _LATEST = "latest"
 
 
@@ -40,12 +42,13 @@ _LATEST = "latest"
 class Seen:
     """What was seen at the origins of rows, arrays of shape (rows,).
 
-    ``level``: the plain forecast; ``spread``: what differences to it are divided by; ``features``:
-    by name.
+    ``level``: the plain forecast; ``spread``: what differences to it are divided by; ``widths``:
+    how far forecasts may be off as against others; ``features``: by name.
     """
 
     level: Floats
     spread: Floats
+    widths: Floats
     features: dict[str, Floats]
 
     def differences(self, values: Floats) -> Floats:
@@ -63,7 +66,8 @@ class Past:
 
     ``keys``: the series as texts, sorted. ``anchor``: a place where an origin lies. ``seasons``:
     after how many steps one comes again. ``middle`` and ``deviation``: median and standard
-    deviation of the training values. ``plain``: the name of the plain forecast.
+    deviation of the training values. ``plain``: the name of the plain forecast. ``growth``: its
+    mean error at once, and by how much that grows with the root of the distance.
     """
 
     rule: Rule
@@ -75,6 +79,7 @@ class Past:
     middle: float
     deviation: float
     plain: str = _LATEST
+    growth: tuple[float, float] = (1.0, 0.0)
 
     @classmethod
     def learn(cls, rule: Rule, rows: "pd.DataFrame", history: "pd.DataFrame") -> "Past":
@@ -105,7 +110,9 @@ class Past:
         errors = {}
         for name, said in self._plain_forecasts(*asked).items():
             errors[name] = float(np.abs(truth - said).mean())
-        return replace(self, plain=min(errors, key=errors.__getitem__))
+        past = replace(self, plain=min(errors, key=errors.__getitem__))
+        seen = past._seen(*asked)
+        return replace(past, growth=_growth(seen.features[_AHEAD], np.abs(seen.differences(truth))))
 
     def of_training(self, rows: "pd.DataFrame", seed: int) -> tuple[Places, Seen]:
         """Return the numbers of the rows to learn from, each several times, and what is seen of
@@ -176,8 +183,8 @@ class Past:
         places = self._places_of(rows)[chosen]
         origins = places - np.concatenate(distances)
         count, _ = self.known.until(series, origins)
-        has_past = count >= min(self._season, int(np.median(count)))
-        has_past &= count > 0
+        least = max(1, min(self._season, int(np.median(count))))
+        has_past = count >= least
         if not has_past.any():
             has_past[:] = True
         asked = series[has_past], places[has_past], origins[has_past]
@@ -242,14 +249,30 @@ class Past:
         for values in (3, 2 * self._season, 4 * self._season):
             told[f"mean of {values}"] = known.means(count, last, values, level)
 
-        features = {_AHEAD: (places - origins).astype(np.float64), _LEVEL: level}
+        ahead = (places - origins).astype(np.float64)
+        features = {_AHEAD: ahead, _LEVEL: level}
         for name, said in told.items():
             features[name] = (said - level) / spread
-        return Seen(level, spread, features)
+        at_once, more = self.growth
+        return Seen(level, spread, spread * (at_once + more * np.sqrt(ahead)), features)
 
 
 _AHEAD, _LEVEL = "ahead", "level"
 _BETWEEN = "\n"  # the names of a series
+
+
+def _growth(ahead: Floats, errors: Floats) -> tuple[float, float]:
+    """Return what errors are at once, and by how much they grow with the root of the distance.
+
+    A line by least squares that does not fall, and is above 0 at once.
+    """
+    mean = max(float(errors.mean()), _TINY)
+    roots = np.sqrt(ahead)
+    middle = float(roots.mean())
+    spread = max(float(np.square(roots - middle).sum()), _TINY)
+    slope = float(((roots - middle) * errors).sum()) / spread
+    slope = float(np.clip(slope, 0.0, _MOST_GROWTH * mean / middle))
+    return mean - slope * middle, slope
 
 
 def _whole_seasons(steps: Places, season: int) -> Places:

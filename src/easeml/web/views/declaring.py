@@ -13,7 +13,7 @@ from easeml.client import made_request
 from easeml.contract.applications import Declaration, one_a_target
 from easeml.contract.datasets import Column, Version
 from easeml.errors import InvalidInput
-from easeml.web.forms import positive_number
+from easeml.web.forms import positive_number, steps_ahead
 from easeml.web.views.constraining import constraint_fields, constraints, told
 from easeml.web.views.costing import with_costs
 
@@ -175,7 +175,7 @@ class Wishes:
         """Return how the target is forecast; None where it is not. Raises ``InvalidInput``."""
         series = self._in_role("series", version)
         if self.ahead:
-            return {"ahead": _steps(self.ahead), "series": series}
+            return {"ahead": steps_ahead(self.ahead, "ahead"), "series": series}
         if series:
             raise InvalidInput(
                 f"Only a forecast has series, and {series[0]} is to tell them apart.",
@@ -251,17 +251,6 @@ def splits(version: Version) -> dict[str, str]:
 def has_times(version: Version) -> bool:
     """Tell whether rows may be sorted by time, so that a target can follow its own past."""
     return any(way.startswith("time:") for way in splits(version))
-
-
-def _steps(text: str) -> int:
-    """Return how many steps are forecast. Raises ``InvalidInput``."""
-    if text.isascii() and text.isdigit() and int(text) > 0:
-        return int(text)
-    raise InvalidInput(
-        f"{text!r} is no number of steps.",
-        where="ahead",
-        remedy="Write a whole number: of months, days, or whatever lies between rows.",
-    )
 
 
 def _split(text: str, version: Version) -> str:

@@ -14,12 +14,14 @@ from easeml.contract.tasks import ForecastRule
 from easeml.errors import EasemlError, InvalidInput
 from easeml.figures import Figure
 from easeml.figures.forecasting import forecast as figure_of
+from easeml.web.forms import steps_ahead
 from easeml.web.page_context import PageContext, signed_in
 from easeml.web.views import application as pages
 
 _SHOWN_SERIES = 6
 _SHOWN_ROWS = 200
 
+Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
@@ -40,7 +42,7 @@ async def forecast(context: PageContext) -> Response:
     if application.live_model is None:
         return pages.render(context, application, "application_forecast.html", **values)
     try:
-        found = await context.client.forecast(application.id, _steps(steps))
+        found = await context.client.forecast(application.id, steps_ahead(steps, "steps"))
     except EasemlError as error:
         values["problem"] = error
         return pages.render(context, application, "application_forecast.html", **values)
@@ -53,15 +55,6 @@ async def forecast(context: PageContext) -> Response:
     return pages.render(context, application, "application_forecast.html", **values)
 
 
-def _steps(text: str) -> int:
-    """Return how many steps were asked for. Raises ``InvalidInput``."""
-    if text.isascii() and text.isdigit() and int(text) > 0:
-        return int(text)
-    raise InvalidInput(
-        f"{text!r} is no number of steps.", remedy="Write a whole number, such as 12."
-    )
-
-
 def _rows_of(found: Prediction) -> Rows:
     """Return the next rows, each with what is expected of it."""
     columns = as_columns(found)
@@ -72,26 +65,23 @@ def _rows_of(found: Prediction) -> Rows:
     return rows
 
 
-def _figures(
-    rule: ForecastRule, target: str, known: Sequence[Mapping[str, Any]], rows: Rows
-) -> list[Figure]:
+def _figures(rule: ForecastRule, target: str, known: Sequence[Row], rows: Rows) -> list[Figure]:
     """Return a figure of each series."""
-    before: dict[str, list[Mapping[str, Any]]] = {}
-    for row in known:
-        before.setdefault(_name_of(rule, row), []).append(row)
-    after: dict[str, Rows] = {}
-    for row in rows:
-        after.setdefault(_name_of(rule, row), []).append(row)
+    before = _by_series(rule, known)
     drawn = []
-    for name, expected in after.items():
-        title = f"{target}: {name}" if name else target
+    for name, expected in _by_series(rule, rows).items():
+        title = ": ".join(filter(None, (target, name)))
         drawn.append(figure_of(title, before.get(name, []), expected, rule.time, target))
     return drawn
 
 
-def _name_of(rule: ForecastRule, row: Mapping[str, Any]) -> str:
-    """Return what a series is called."""
-    return ", ".join(str(row[column]) for column in rule.series)
+def _by_series(rule: ForecastRule, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Return rows by the names of their series."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        names = [str(row[column]) for column in rule.series]
+        found.setdefault(", ".join(names), []).append(row)
+    return found
 
 
 def _file(rows: Rows) -> Response:
