@@ -6,7 +6,8 @@ Of each series three fifths are learned from, a fifth chooses a model, and the l
 origins that lie as many steps apart as are forecast (a rolling origin). What is learned after each
 origin is only what a method needs to forecast: values, not parameters.
 
-``easeml``: of the ``MODELS`` with their defaults the best on the fifth that chooses, fitted on both.
+``easeml``: of the ``MODELS`` with their defaults the mixture that is best on the fifth that chooses, by
+greedy selection, fitted on both.
 ``by hand``: the same with columns of shifted values (one to three horizons, and a season, back) and
 the date, as one had to make them before. ``latest`` and ``season``: the last value, and that of a
 season before. ``ETS`` and ``ARIMA``: statsforecast's AutoETS and AutoARIMA (Hyndman and Khandakar,
@@ -29,8 +30,10 @@ from numpy.typing import NDArray
 
 from common import arguments, machine_line, read_options, write_table
 from easeml.modules import Context, Predictions, conformal, load_registry
+from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.forecasting import Past, Rule
-from easeml.modules.pipeline import TrainedPipeline, fit
+from easeml.modules.pipeline import fit
+from easeml.modules.selection import choose
 
 MODELS = ["ridge", "elastic-net-regressor", "lightgbm-regressor", "extra-trees-regressor"]
 HEAD = ["series", "rows", "ahead", "method", "error", "held", "near", "far"]
@@ -130,22 +133,26 @@ def pipeline(model: str, schema: dict[str, object]) -> dict[str, object]:
     return {"transforms": chain, "model": {"module": model}}
 
 
-def best(
+def ensemble(
     rows: pd.DataFrame, ends: tuple[int, int], forecast: dict[str, object] | None
-) -> tuple[TrainedPipeline, Predictions]:
-    """Return the model that is best where models are chosen, fitted on both parts, and what its first
-    fit said there.
+) -> tuple[TrainedEnsemble, Predictions]:
+    """Return the models that are best together where models are chosen, fitted on both parts, and what
+    such a mixture said there.
     """
     schema = schema_of(rows)
     learned, chosen = rows[: ends[0]], rows[ends[0] : ends[1]]
-    found = {}
+    pipelines = []
+    said = []
     for model in MODELS:
         described = pipeline(model, schema) | ({"forecast": forecast} if forecast else {})
         trained = fit(described, learned, schema, OUT, Context(history=rows[: ends[1]]))
-        said = trained.predict(chosen)
-        found[float(np.square(said.values - chosen["value"]).mean())] = described, said
-    described, said = found[min(found)]
-    return fit(described, rows[: ends[1]], schema, OUT, Context(history=rows)), said
+        pipelines.append(described)
+        said.append(trained.predict(chosen))
+    choice = choose("r2", chosen["value"], said)
+    members = []
+    for described in pipelines:
+        members.append(fit(described, rows[: ends[1]], schema, OUT, Context(history=rows)))
+    return TrainedEnsemble(tuple(members), tuple(choice.weights)), choice.unseen
 
 
 def by_hand(series: Series) -> pd.DataFrame:
@@ -218,7 +225,7 @@ def measure(name: str, series: Series, options: argparse.Namespace) -> list[list
 
     forecast = {"time": "time", "ahead": series.ahead, "series": list(series.rule.series)}
     for method, table, rule in (("easeml", rows, forecast), ("by hand", by_hand(series), None)):
-        trained, said = best(table, ends, rule)
+        trained, said = ensemble(table, ends, rule)
         band = conformal.describe(table["value"][ends[0] : ends[1]], said)
         assert band is not None
         predicted = trained.predict(table[ends[1] :])

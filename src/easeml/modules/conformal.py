@@ -27,6 +27,7 @@ FACT = "interval"
 
 _ROWS_A_GROUP = 5  # times the root of all rows: more groups would fit the errors' chance
 _MOST_GROUPS = 10
+_POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of widths; the first where all are alike
 _LEAST_SPREAD = 0.05  # of the median one: a few rows that are met exactly do not promise others
 _Numbers = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ def describe(
     ``coverage``: the chance; ``rows``: how many told it; ``sizes`` and ``spreads``: how far errors
     spread at some sizes of predictions, in between on the line; ``below`` and ``above``: how many
     spreads the answer may lie below and above the prediction; ``least``: 0 where no answer is
-    negative, else None; ``by_width``: whether all of it is of the ``widths`` of predictions.
+    negative, else None; ``by_width``: the power of the ``widths`` of predictions of which all of it is.
 
     With ``weights`` (rows,) the share of rows is that of their weights; a new row counts as one.
     None for categories and tensors, and where the rows are too few for the coverage.
@@ -50,10 +51,13 @@ def describe(
     answers = np.asarray(actual, dtype=np.float64)
     known = np.isfinite(answers - values)
     said = values[known].astype(np.float64)
-    errors = (answers[known] - said) / _widths(predictions)[known]
+    errors = answers[known] - said
     counts = counts_of(weights, len(known))[known]
     if (counts.sum() + 1) * COVERAGE > counts.sum():
         return None
+    widths = _widths(predictions)[known]
+    power = min(_POWERS, key=lambda one: _interval_score(np.abs(errors), widths**one, counts))
+    errors /= widths**power
     sizes, spreads = _spreads(said, np.abs(errors), counts)
     scaled = errors / np.interp(said, sizes, spreads)
     if len(sizes) == 1:  # one quantile of all rows is told better than two of half of them
@@ -69,7 +73,7 @@ def describe(
         "below": below,
         "above": above,
         "least": 0.0 if answers[known].min() >= 0 else None,
-        "by_width": predictions.widths is not None,
+        "by_width": power,
     }
 
 
@@ -82,13 +86,22 @@ def bounds(
         half_width = interval["half_width"]
         return (values - half_width).tolist(), (values + half_width).tolist()
     spreads = np.interp(values, interval["sizes"], interval["spreads"])
-    if interval.get("by_width"):
-        spreads *= _widths(predictions)
+    by_width = interval.get("by_width", 0.0)  # of earlier models there is none
+    spreads *= _widths(predictions) ** by_width
     lower = values - interval["below"] * spreads
     upper = values + interval["above"] * spreads
     if interval["least"] is not None:
         lower = np.maximum(lower, np.minimum(interval["least"], values))
     return lower.tolist(), upper.tolist()
+
+
+def _interval_score(errors: _Numbers, widths: _Numbers, counts: _Numbers) -> float:
+    """Return what intervals of these widths cost, less is better (Gneiting and Raftery, Strictly
+    proper scoring rules, JASA 102, 2007, section 6.2).
+    """
+    halves = widths * _quantile(errors / widths, counts, COVERAGE)
+    outside = np.maximum(errors - halves, 0.0)
+    return float(np.average(halves + outside / (1 - COVERAGE), weights=counts))
 
 
 def _widths(predictions: Predictions) -> _Numbers:

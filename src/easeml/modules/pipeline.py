@@ -154,7 +154,7 @@ def fit(
         rows, seen = past.of_training(frame, context.seed)
         data = forecasting.with_seen(frame.iloc[rows], seen)
         y = seen.differences(y[rows])
-        schema = forecasting.schema_with(schema_in, seen)
+        schema = forecasting.schema_with(schema_in, seen, past.rule.time)
         context = replace(context, weights=of_rows(context.weights, rows))
     transforms = []
     for choice in description["transforms"]:

@@ -32,8 +32,10 @@ _COPIES = 4  # of a training row, each with another distance to its origin
 _MOST_ROWS = 40_000  # that these make
 _MOST_LAGS = 24
 _WITHOUT_SEASON = 7  # values of which a mean is, where no season is known
+_MEAN_OF_SEASONS = 4
 _LEAST_SPREAD = 0.1  # of a series, as a share of that of all
 _MOST_GROWTH = 0.9  # of the mean error is due to the distance
+_MOST_GROWN = 2.0  # in a season
 _TINY = 1e-12  # where there is no error, or one distance
 _LATEST = "latest"
 
@@ -65,7 +67,7 @@ class Past:
     """Known values of series, and how they are looked at.
 
     ``keys``: the series as texts, sorted. ``anchor``: a place where an origin lies. ``seasons``:
-    after how many steps one comes again. ``middle`` and ``deviation``: median and standard
+    after how many steps one comes again; ``cycles``: what of the calendar came again in training. ``middle`` and ``deviation``: median and standard
     deviation of the training values. ``plain``: the name of the plain forecast. ``growth``: its
     mean error at once, and by how much that grows with the root of the distance.
     """
@@ -76,6 +78,7 @@ class Past:
     known: KnownValues
     anchor: int
     seasons: tuple[int, ...]
+    cycles: tuple[str, ...]
     middle: float
     deviation: float
     plain: str = _LATEST
@@ -98,6 +101,7 @@ class Past:
             known=KnownValues.sorted(numbers, steps.places(times), values),
             anchor=int(places.max()),
             seasons=steps.seasons_within(length),
+            cycles=steps.cycles_within(length),
             middle=float(np.median(learned)),
             deviation=float(np.std(learned)) or 1.0,
         )
@@ -112,7 +116,9 @@ class Past:
             errors[name] = float(np.abs(truth - said).mean())
         past = replace(self, plain=min(errors, key=errors.__getitem__))
         seen = past._seen(*asked)
-        return replace(past, growth=_growth(seen.features[_AHEAD], np.abs(seen.differences(truth))))
+        return replace(
+            past, growth=_errors_by(seen.features[_AHEAD], np.abs(seen.differences(truth)))
+        )
 
     def of_training(self, rows: "pd.DataFrame", seed: int) -> tuple[Places, Seen]:
         """Return the numbers of the rows to learn from, each several times, and what is seen of
@@ -226,8 +232,12 @@ class Past:
             count_before, last_before = known.until(series, origins - season)
             mean_before = known.means(count_before, last_before, season, mean)
             now = known.means(count, last, season, middle)
+            seasons = back / season
             told[f"{season} before"] = before
-            told[f"{season} before and its rise"] = before + (now - mean_before) * back / season
+            told[f"{season} before and its rise"] = before + (now - mean_before) * seasons
+            told[f"{season} before and its growth"] = (
+                before * _growth_of(mean_before, now) ** seasons
+            )
         return told
 
     def _seen(self, series: Places, places: Places, origins: Places) -> Seen:
@@ -244,8 +254,15 @@ class Past:
         for lag in range(1, min(self._season + 1, _MOST_LAGS)):
             told[f"lag {lag}"] = known.lag(count, last, lag, level)
         for season in self.seasons:
-            back = _whole_seasons(places - origins, season) + season
-            told[f"{2 * season} before"] = known.at(series, places - back, level)
+            back = _whole_seasons(places - origins, season)
+            before = told.get(f"{season} before", level)
+            mean = before.copy()
+            for number in range(2, _MEAN_OF_SEASONS + 1):
+                place = places - back - (number - 1) * season
+                before = known.at(series, place, before)
+                told[f"{number * season} before"] = before
+                mean += before
+            told[f"mean of {_MEAN_OF_SEASONS} times {season} before"] = mean / _MEAN_OF_SEASONS
         for values in (3, 2 * self._season, 4 * self._season):
             told[f"mean of {values}"] = known.means(count, last, values, level)
 
@@ -253,6 +270,8 @@ class Past:
         features = {_AHEAD: ahead, _LEVEL: level}
         for name, said in told.items():
             features[name] = (said - level) / spread
+        calendar = self.steps.calendar(places)
+        features |= {name: calendar[name] for name in self.cycles if name in calendar}
         at_once, more = self.growth
         return Seen(level, spread, spread * (at_once + more * np.sqrt(ahead)), features)
 
@@ -261,7 +280,14 @@ _AHEAD, _LEVEL = "ahead", "level"
 _BETWEEN = "\n"  # the names of a series
 
 
-def _growth(ahead: Floats, errors: Floats) -> tuple[float, float]:
+def _growth_of(before: Floats, now: Floats) -> Floats:
+    """Return by what means have grown; 1 where they are not of one sign, and never by very much."""
+    can_grow = before * now > 0
+    growth = now / np.where(can_grow, before, 1.0)
+    return np.where(can_grow, np.clip(growth, 1 / _MOST_GROWN, _MOST_GROWN), 1.0)
+
+
+def _errors_by(ahead: Floats, errors: Floats) -> tuple[float, float]:
     """Return what errors are at once, and by how much they grow with the root of the distance.
 
     A line by least squares that does not fall, and is above 0 at once.

@@ -12,7 +12,7 @@ from easeml.modules.forecasting.rule import Rule
 from easeml.modules.forecasting.steps import Steps
 
 _ARRAYS, _FACTS = "past.npz", "past.json"
-_PLAIN_FACTS = ("anchor", "seasons", "middle", "deviation", "plain", "growth")
+_PLAIN_FACTS = ("anchor", "seasons", "cycles", "middle", "deviation", "plain", "growth")
 
 
 def save(past: Past, folder: Path) -> None:
@@ -37,7 +37,7 @@ def load(folder: Path) -> Past:
     facts = load_json(folder / _FACTS)
     rule = facts.pop("rule")
     steps = Steps.from_json(facts.pop("steps"))
-    for name in ("seasons", "growth"):
+    for name in ("seasons", "cycles", "growth"):
         facts[name] = tuple(facts[name])
     return Past(
         rule=Rule(**{**rule, "series": tuple(rule["series"])}),

@@ -21,9 +21,15 @@ def with_seen(table: "pd.DataFrame | ColumnTable", seen: Seen) -> "pd.DataFrame 
     return table.assign(**added)
 
 
-def schema_with(schema_in: Mapping[str, Any], seen: Seen) -> dict[str, Any]:
-    """Return an input schema (JSON) with the columns that ``with_seen`` adds."""
-    nodes = dict(schema_in["nodes"])
+def schema_with(schema_in: Mapping[str, Any], seen: Seen, time: str) -> dict[str, Any]:
+    """Return an input schema (JSON) with the columns that ``with_seen`` adds, and without the time.
+
+    What comes never has a time that was learned from: models that look at it are led astray.
+    """
+    nodes = {}
+    for name, node in schema_in["nodes"].items():
+        if node.get("column", name) != time:
+            nodes[name] = node
     for number, name in enumerate(seen.features):
         node = {"singleton": True, "type": "tensor", "dim": [1], "column": _PREFIX + name}
         nodes[f"{_NODE}_{number}"] = node

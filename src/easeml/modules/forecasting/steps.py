@@ -17,6 +17,7 @@ _SEASONS_OF_SECONDS = {  # of steps of so many
     15 * _MINUTE: (96, 672),
     10 * _MINUTE: (144, 1008),
 }
+_CYCLES = {"month": 365 * _DAY, "day": 30 * _DAY, "weekday": 7 * _DAY, "hour": _DAY}  # seconds
 _SEASONS_OF_MONTHS = {1: (12,), 2: (6,), 3: (4,), 4: (3,), 6: (2,)}
 _SEASONS_OF_UNIT = {"second": _SEASONS_OF_SECONDS, "month": _SEASONS_OF_MONTHS}
 
@@ -77,6 +78,31 @@ class Steps:
         length = (months + 1).astype("datetime64[D]") - first
         days = np.minimum(np.timedelta64(self.day, "D"), length) - np.timedelta64(1, "D")
         return (first + days).astype("datetime64[s]")
+
+    def calendar(self, places: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
+        """Return where in days, weeks, months and years places lie, by name; as far as steps tell."""
+        if self.unit == "number":
+            return {}
+        times = self.times(places)
+        seconds = self.length * (_LEAST_OF_A_MONTH if self.unit == "month" else 1)
+        days = times.astype("datetime64[D]").astype(np.int64)
+        found = {
+            "month": _months(times) % 12,
+            "day": _days(times),
+            "weekday": (days + 3) % 7,
+            "hour": _seconds(times) // _HOUR % 24,
+        }
+        told = {}
+        for name, numbers in found.items():
+            if seconds < _CYCLES[name]:
+                told[name] = numbers.astype(np.float64)
+        return told
+
+    def cycles_within(self, steps: int) -> tuple[str, ...]:
+        """Return the names of what ``calendar`` tells that comes again in so many steps, at least."""
+        unit = _LEAST_OF_A_MONTH if self.unit == "month" else 1
+        span = steps * self.length * unit
+        return tuple(name for name, cycle in _CYCLES.items() if 2 * cycle <= span)
 
     def seasons_within(self, steps: int) -> tuple[int, ...]:
         """Return after how many steps seasons of the calendar come again, of those that are seen
