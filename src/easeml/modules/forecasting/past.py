@@ -67,9 +67,10 @@ class Past:
     """Known values of series, and how they are looked at.
 
     ``keys``: the series as texts, sorted. ``anchor``: a place where an origin lies. ``seasons``:
-    after how many steps one comes again; ``cycles``: what of the calendar came again in training. ``middle`` and ``deviation``: median and standard
-    deviation of the training values. ``plain``: the name of the plain forecast. ``growth``: its
-    mean error at once, and by how much that grows with the root of the distance.
+    after how many steps one comes again; ``cycles``: what of the calendar came again in training.
+    ``middle`` and ``deviation``: median and standard deviation of the training values. ``plain``:
+    the name of the plain forecast. ``growth``: its mean error at once, and by how much that grows
+    with the root of the distance.
     """
 
     rule: Rule
