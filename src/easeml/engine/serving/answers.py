@@ -17,7 +17,7 @@ from easeml.data import EXPLAIN, ColumnTable, Rows, kinds_of, parse_rows
 from easeml.data.errors import first_of
 from easeml.engine.serving import explained
 from easeml.errors import EasemlError
-from easeml.modules import Predictions, conformal, interval, known_rows, measured
+from easeml.modules import Predictions, interval, known_rows, measured
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline
@@ -154,11 +154,10 @@ def dumps(told: dict[str, Any]) -> bytes:
 
 
 def _told(served: Served, rows: Rows, predicted: Predictions) -> dict[str, Any]:
-    band = served.trained.manifest.get(conformal.FACT)
     reply: dict[str, Any] = {
         "model_id": served.model_id,
         "model_name": served.name,
-        **answer_of(rows, predicted, band, served.known),
+        **answer_of(rows, predicted, served.trained.manifest, served.known),
     }
     if rows.labels is not None:
         with suppress(ProgramFailed):  # an uploaded objective; the predictions are good
