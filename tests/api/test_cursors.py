@@ -41,9 +41,7 @@ def test_an_id_of_another_kind_is_no_cursor_and_one_that_is_gone_is(
 ) -> None:
     made = things(client, store, ann)
     for path in ("datasets", "jobs", "tasks", f"applications/{made['application_id']}/versions"):
-        answer = client.get(
-            f"/api/v1/{path}", params={"after": new_id("upl")}, headers=ann.headers
-        )
+        answer = client.get(f"/api/v1/{path}", params={"after": new_id("upl")}, headers=ann.headers)
         found = problem(answer, 422, "invalid-input")
         assert found.where == "after"
         assert "`next` of the page before" in found.remedy

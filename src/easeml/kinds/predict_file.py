@@ -67,9 +67,7 @@ def predict_file(spec: PredictFileSpec, inputs: Path, outputs: Path) -> TaskResu
             if has_moved(before, done, rows.count):
                 print(progress_line(done, rows.count), flush=True)
     notes = [*rows.notes, *model.notes(beyond)]
-    return TaskResult(
-        ok=True, value={"rows": rows.count, "notes": notes}, outputs=["predictions"]
-    )
+    return TaskResult(ok=True, value={"rows": rows.count, "notes": notes}, outputs=["predictions"])
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

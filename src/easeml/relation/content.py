@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from easeml.data.errors import did_you_mean
 from easeml.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -69,11 +70,10 @@ class Content:
         Raises InvalidInput.
         """
         if column not in self.table.column_names:
-            listed = ", ".join(self.table.column_names)
             raise InvalidInput(
                 "There is no such column.",
                 where=f"column {column!r}",
-                remedy=f"Name one of {listed}.",
+                remedy=did_you_mean(str(column), self.table.column_names),
             )
         kind = self.table.schema.field(column).type
         return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from easeml.data.errors import did_you_mean
 from easeml.data.types.arrow import arrow_compute
 from easeml.errors import InvalidInput
 
@@ -197,7 +198,8 @@ class _Evaluation:
     def _name(self, node: ast.Name) -> Any:
         name = self._names.get(node.id, node.id)
         if name not in self._columns:
-            raise InvalidInput("There is no such column.", where=f"column {name!r}")
+            remedy = did_you_mean(name, self._columns)
+            raise InvalidInput("There is no such column.", where=f"column {name!r}", remedy=remedy)
         return self._columns[name]
 
     def _constant(self, node: ast.Constant) -> Any:
