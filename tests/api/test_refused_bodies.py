@@ -41,7 +41,7 @@ def refused(address: Address, headers: dict[str, str], size: int) -> tuple[int, 
         f"http://{address[0]}:{address[1]}/", data=b"x" * size, headers=headers, method="POST"
     )
     with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(asked, timeout=20)  # noqa: S310 a server of this test
+        urllib.request.urlopen(asked, timeout=20)
     return caught.value.code, json.loads(caught.value.read())["code"]
 
 
