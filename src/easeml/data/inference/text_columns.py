@@ -14,6 +14,7 @@ from easeml.data.inference.text_hints import (
     has_digit,
     like_codes,
     like_tags,
+    mixed_units,
     mostly_decimals,
     nearly_numbers,
 )
@@ -30,7 +31,8 @@ def text_report(values: Values) -> ColumnReport:
     each = values.each
     words = _mean_words(texts[:1000])
     is_named = names.names_identifier(values.name)
-    if words <= 1.5 and _identifies(values, is_named):
+    units = mixed_units(texts)
+    if words <= 1.5 and not units and _identifies(values, is_named):
         said = f"Looks like an identifier: {values.counted}."
         return replace(
             report_on(values, "text", 0.95, said),
@@ -40,6 +42,7 @@ def text_report(values: Values) -> ColumnReport:
 
     is_category = _could_be_classes(len(texts), each) and not _is_prose(words, each)
     report = _category(values) if is_category else _free_text(values, words)
+    report = replace(report, evidence=report.evidence + units)
     return replace(report, suspected_codes=suspect_words(texts, values.number_of))
 
 

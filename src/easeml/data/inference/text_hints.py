@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from easeml.data.types import values as v
-from easeml.data.types.number_forms import number_form, plain_numbers
+from easeml.data.types.number_forms import number_form, plain_numbers, signs_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _TAG_ENDS = re.compile(r"\s*[;|]\s*")
 _SEVERAL_TAGS = re.compile(r"[^;|]{1,40}([;|][^;|]{1,40}){1,20}")
+_MOST = 0.9  # of the values
 _LEADING_ZERO = re.compile(r"0\d")
 
 
@@ -49,6 +50,19 @@ def like_tags(texts: list[str]) -> str:
     return (
         f" Values such as {separated[0][:60]!r} look like several tags: each combination is taken "
         "as one value. To predict or use each tag, give it a column of yes and no."
+    )
+
+
+def mixed_units(texts: list[str]) -> str:
+    """A hint for a column of numbers that have several units, or currencies."""
+    sample = texts[:1000]
+    signs = signs_of(sample)
+    units = [sign for sign, _ in signs.most_common() if sign]
+    if len(units) < 2 or signs.total() < _MOST * len(sample):
+        return ""
+    return (
+        f" They are numbers with different units ({', '.join(units[:4])}), which are not converted: "
+        "to have a number, write all in one unit, and leave the unit out."
     )
 
 

@@ -47,7 +47,15 @@ _DAYS = (
     "%d %b %Y", "%d %B %Y", "%Y.%m.%d", "%d/%b/%Y",
     "%d. %b %Y", "%d. %B %Y", "%d.%b %Y", "%d.%B %Y", "%d-%B-%Y",
 )  # fmt: skip
-_OTHER_DAYS = ("%b %Y", "%B %Y", "%Y-%m", "%Y/%m", "%a %b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%d %H:%M:%S")
+_OTHER_DAYS = (
+    "%b %Y",
+    "%B %Y",
+    "%Y-%m",
+    "%Y/%m",
+    "%a %b %d %H:%M:%S %Y",
+    "%Y%m%dT%H%M%S",
+    "%Y%m%d %H:%M:%S",
+)
 _COMPACT = "%Y%m%d"
 _SWAPPED = {"%m/%d": "%d/%m", "%m-%d": "%d-%m", "%d/%m": "%m/%d", "%d-%m": "%m-%d"}
 _DIRECTIVE = re.compile("%[a-zA-Z]")
@@ -58,7 +66,9 @@ _WORDS = {
 _EIGHT_DIGITS = re.compile(r"(19|20)\d{6}")
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *_OTHER_DAYS)
-_WITH_MONTHS = sorted(filter(has_month, FORMATS), key=lambda form: "%b" in form)  # whole names first
+_WITH_MONTHS = sorted(
+    filter(has_month, FORMATS), key=lambda form: "%b" in form
+)  # whole names first
 
 
 @dataclass(frozen=True)
