@@ -99,6 +99,8 @@ def ticks_of(axis: Axis, span: Span) -> list[Tick]:
 
     shares = map(span.share, values)
     texts = [_tick_text(value, digits) for value in values]
+    if axis.of_data:
+        texts = list(map(_as_in_files, texts))
     return list(map(Tick, shares, texts))
 
 
@@ -135,6 +137,18 @@ def log_values(low: float, high: float) -> list[float]:
     least = low * (1 - 1e-9)
     most = high * (1 + 1e-9)
     return [value for value in found if least <= value <= most]
+
+
+def told(axis: Axis, value: float) -> str:
+    """Return a value of an axis of numbers as it is told on hover."""
+    text = exact(value)
+    if axis.of_data:
+        return _as_in_files(text)
+    return text
+
+
+def _as_in_files(text: str) -> str:
+    return text.replace(",", "")
 
 
 def exact(value: float) -> str:
