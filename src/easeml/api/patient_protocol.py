@@ -3,6 +3,7 @@ reads much of a body that nobody wants yet.
 """
 
 import asyncio
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -48,8 +49,9 @@ class PatientProtocol(HttpToolsProtocol):
         self._of_body = 0
         self._in_head = True
         self._closes = False
-        self._head_timer: asyncio.TimerHandle | None = None
-        self._rest_timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None  # of a head, or of the rest of a body
+        self._is_ending = False
+        self._most_body = math.inf
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -58,20 +60,16 @@ class PatientProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
-        if self._rest_timer is not None:
-            self._rest_timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         self._received += len(data)
         super().data_received(data)
-        if self._rest_timer is not None and self._of_body > MOST_REST:
-            self.transport.close()
-        elif self._received - (1 + _FRAMING) * self._of_body > MOST_HEAD:
+        if self._received - (1 + _FRAMING) * self._of_body > MOST_HEAD:
             self._refuse(_TOO_LARGE)
         elif not self._in_head and self._of_body and not self.cycle.response_complete:
             self.flow.pause_reading()  # until the body is asked for
-        elif self._in_head and self._received and self._head_timer is None:
+        elif self._in_head and self._received and self._timer is None:
             self._await_head()  # most heads come whole, and need no clock
 
     def close_after_answer(self) -> None:
@@ -96,13 +94,15 @@ class PatientProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         self._of_body += len(body)
         super().on_body(body)
+        if self._of_body > self._most_body:
+            self.transport.close()
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._received = 0
         self._of_body = 0
         self._in_head = True
-        if self._rest_timer is not None:
+        if self._is_ending:
             self.transport.close()
 
     def on_response_complete(self) -> None:
@@ -110,20 +110,23 @@ class PatientProtocol(HttpToolsProtocol):
         super().on_response_complete()
 
     def _await_head(self) -> None:
-        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _TOO_SLOW)
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _TOO_SLOW)
 
     def _stop_waiting(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _may_close(self) -> bool:
         """Tell whether no more of a body comes, or enough was waited for it; else begin to wait."""
-        is_told_to_send = self._of_body or not self.expect_100_continue
-        is_coming = not self._in_head and is_told_to_send and not self.transport.is_closing()
-        if not is_coming or self._rest_timer is not None:
+        waits_to_send = self.expect_100_continue and not self._of_body
+        is_whole = self._in_head or waits_to_send
+        if is_whole or self._is_ending or self.transport.is_closing():
             return True
-        self._rest_timer = self.loop.call_later(REST_SECONDS, self.transport.close)
+        self._is_ending = True
+        self._most_body = self._of_body + MOST_REST
+        self._stop_waiting()
+        self._timer = self.loop.call_later(REST_SECONDS, self.transport.close)
         return False
 
     def _refuse(self, status: str) -> None:

@@ -172,8 +172,7 @@ def _predicted(
     if file.is_dir() or file.suffix.lower() in _SAMPLES:
         with as_file(file) as whole:
             prediction = client.predict(application_id, file=read_bytes(whole))
-        table = of_samples(prediction, file.name)
-        return prediction, table.with_names([prediction]) if name_rows else table
+        return prediction, _samples_table(prediction, file, name_rows=name_rows)
     try:
         return _of_table(
             client, application_id=application_id, file=file, asked=asked, name_rows=name_rows
@@ -183,8 +182,15 @@ def _predicted(
         if not is_one_row(file.name, content, _types(client, application_id)):
             raise
     prediction = client.predict(application_id, file=packed(file.name, content))
+    return prediction, _samples_table(prediction, file, name_rows=name_rows)
+
+
+def _samples_table(prediction: Prediction, file: Path, *, name_rows: bool) -> PredictedTable:
+    """Return the samples of a file with what was predicted of them."""
     table = of_samples(prediction, file.name)
-    return prediction, table.with_names([prediction]) if name_rows else table
+    if not name_rows:
+        return table
+    return table.with_names([prediction])
 
 
 def _types(client: Client, application_id: str) -> dict[str, str]:

@@ -66,4 +66,6 @@ def _counted(note: str) -> tuple[int, str]:
 def _with_count(rows: int, said: str) -> str:
     if rows == 0:
         return said
-    return f"1 row is {said}" if rows == 1 else f"{rows:,} rows are {said}"
+    if rows == 1:
+        return f"1 row is {said}"
+    return f"{rows:,} rows are {said}"

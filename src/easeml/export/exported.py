@@ -112,7 +112,9 @@ def _as_text(cell: Any) -> Any:
         return base64.b64encode(cell).decode()
     if hasattr(cell, "tolist"):
         return json.dumps(cell.tolist())
-    return json.dumps(cell) if isinstance(cell, list | dict) else cell
+    if isinstance(cell, list | dict):
+        return json.dumps(cell)
+    return cell
 
 
 def _arrow(rows: pd.DataFrame) -> bytes:

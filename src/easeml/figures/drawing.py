@@ -70,7 +70,9 @@ def _shape(series: Series) -> str:
 
 
 def _shape_of_line(dashed: bool) -> str:
-    return "dashed" if dashed else "line"
+    if dashed:
+        return "dashed"
+    return "line"
 
 
 def label_margin(figure: Description) -> int:
@@ -250,7 +252,9 @@ def _told_more(series: Series, place: int) -> list[str]:
 
 
 def _of_point(texts: Sequence[str], place: int) -> str:
-    return texts[place] if texts else ""
+    if texts:
+        return texts[place]
+    return ""
 
 
 def _told(axis: Axis, value: float) -> str:

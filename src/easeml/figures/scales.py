@@ -61,7 +61,9 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
 
 
 def _given(bound: float | None, usual: float) -> float:
-    return usual if bound is None else bound
+    if bound is None:
+        return usual
+    return bound
 
 
 def _margin(low: float, high: float) -> float:

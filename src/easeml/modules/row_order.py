@@ -51,21 +51,23 @@ def describe(learned: "pd.DataFrame", version: Version) -> dict[str, dict[str, A
     for name, kind in kinds_of(version.schema_in).items():
         if kind not in ("timestamp", "number"):
             continue
-        values = _known(learned[name])
         train = _known(version.train[name])
         held = np.sort(_known(version.validation[name]))
         if not len(train) or not len(held):
             continue
         is_later = bool(held[len(held) // 2] > train.max())
-        if kind == "number" and not is_later and not _are_in_order(version.train[name]):
+        orders = kind == "timestamp" or is_later or _are_in_order(train)
+        if not orders:
             continue
-        until = values.max()
-        if is_later:
-            until += held.max() - train.max()
+        values = _known(learned[name])
+        low = values.min()
+        high = values.max()
+        # Only where most of the validation rows are later, they tell of later ones.
+        farther = (held.max() - train.max()) * is_later
         found[name] = {
-            "low": _as_json(values.min()),
-            "high": _as_json(values.max()),
-            "until": _as_json(until),
+            "low": _as_json(low),
+            "high": _as_json(high),
+            "until": _as_json(high + farther),
         }
     return found
 
@@ -74,16 +76,13 @@ def beyond(order: Order, table: ColumnTable) -> Beyond:
     """Count the rows of a table that lie beyond the ranges that ``describe`` returned."""
     found: Beyond = Counter()
     for name, ends in order.items():
-        least, most = _from_json(ends["low"]), _from_json(ends["until"])
+        least = _from_json(ends["low"])
+        most = _from_json(ends["until"])
         # A missing value is neither smaller nor larger.
         values = np.asarray(table[name])
-        earlier = np.count_nonzero(values < least)
-        later = np.count_nonzero(values > most)
-        if earlier:
-            found[name, "low"] = int(earlier)
-        if later:
-            found[name, "high"] = int(later)
-    return found
+        found[name, "low"] = int(np.count_nonzero(values < least))
+        found[name, "high"] = int(np.count_nonzero(values > most))
+    return +found  # without ends beyond which there is no row
 
 
 def notes(order: Order, found: Beyond, *, are_numbers: bool) -> list[str]:
@@ -96,9 +95,16 @@ def notes(order: Order, found: Beyond, *, are_numbers: bool) -> list[str]:
         risk = "their intervals may be too narrow."
     said = []
     for (name, end), rows in found.items():
-        are = "1 row is" if rows == 1 else f"{rows:,} rows are"
-        said.append(f"{are} {_place(name, end, order[name])}: {risk}")
+        are = _rows_are(rows)
+        place = _place(name, end, order[name])
+        said.append(f"{are} {place}: {risk}")
     return said
+
+
+def _rows_are(count: int) -> str:
+    if count == 1:
+        return "1 row is"
+    return f"{count:,} rows are"
 
 
 def _place(name: str, end: str, ends: Mapping[str, Any]) -> str:
@@ -106,7 +112,9 @@ def _place(name: str, end: str, ends: Mapping[str, Any]) -> str:
     before, after = "below", "above"
     if isinstance(ends["high"], str):
         before, after = "earlier than", "later than"
-    low, high, until = (_written(ends[one]) for one in ("low", "high", "until"))
+    low = _written(ends["low"])
+    high = _written(ends["high"])
+    until = _written(ends["until"])
     if end == "low":
         return f"{before} all rows that the model learned from ('{name}' from {low})"
     if until == high:
@@ -125,11 +133,11 @@ def _known(column: Any) -> NDArray[Any]:
     return values.astype(float)
 
 
-def _are_in_order(column: Any) -> bool:
+def _are_in_order(values: NDArray[Any]) -> bool:
     """Tell whether numbers that differ never fall, or never rise. Rows come in the order of a file."""
-    values = _known(column)
     steps = np.diff(values)
-    return len(np.unique(values)) >= _FEWEST and not steps.min() < 0 < steps.max()
+    differ = len(np.unique(values)) >= _FEWEST
+    return differ and not steps.min() < 0 < steps.max()
 
 
 def _as_json(value: Any) -> str | float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from easeml.data.errors import did_you_mean
@@ -179,7 +180,7 @@ def _candidates(
 
 def _objective(registry: Registry, schema_out: Schema, name: str) -> str:
     """Return the objective that is asked for, or the first that fits. Raises InvalidInput."""
-    fitting = [module.name for module in registry.objectives_for(schema_out)]
+    fitting = list(map(attrgetter("name"), registry.objectives_for(schema_out)))
     if not name:
         return fitting[0]
     if name not in fitting:
@@ -195,7 +196,7 @@ def _check_names(where: str, names: Sequence[str], known: Sequence[str]) -> None
     """Raise InvalidInput for the name of a model that there is not."""
     if isinstance(names, str):
         raise InvalidInput("is a name, not a list.", where=where, remedy=f"Write [{names!r}].")
-    unknown = [name for name in names if name not in known]
+    unknown = sorted(set(names) - set(known))
     if unknown:
         raise InvalidInput(
             f"There is no model {unknown[0]!r}.",
@@ -262,7 +263,9 @@ def _tried(problem: Problem, pipeline: dict[str, Any]) -> dict[str, Any]:
 def _verdict(quality: float, goal: float | None) -> str:
     if goal is None:
         return "found"
-    return "reached" if quality >= goal else "missed"
+    if quality >= goal:
+        return "reached"
+    return "missed"
 
 
 OPERATORS = (Operator("search", "1", search),)

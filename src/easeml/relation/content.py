@@ -57,7 +57,9 @@ class Content:
 
     def roles_at(self, rows: np.ndarray) -> np.ndarray | None:
         """Return the roles of the rows at some positions; None where rows have no roles."""
-        return None if self.roles is None else self.roles[rows]
+        if self.roles is None:
+            return None
+        return self.roles[rows]
 
     def check_columns(self, columns: Iterable[str]) -> None:
         """Raise InvalidInput for a column that is not there."""
@@ -76,7 +78,9 @@ class Content:
                 remedy=did_you_mean(str(column), self.table.column_names),
             )
         kind = self.table.schema.field(column).type
-        return kind.value_type if pa.types.is_dictionary(kind) else kind
+        if pa.types.is_dictionary(kind):
+            return kind.value_type
+        return kind
 
 
 def plain_values(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -128,7 +128,9 @@ class Expression:
             ) from error
         if isinstance(value, pa.Scalar):
             return pa.repeat(value, rows)
-        return value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+        if isinstance(value, pa.ChunkedArray):
+            return value.combine_chunks()
+        return value
 
     def holds(self, columns: Columns, rows: int) -> pa.Array:
         """Return whether it is true in each row; not where it is unknown. Raises InvalidInput."""

@@ -114,7 +114,9 @@ def _may_be_names(values: Values, numbers: _Numbers) -> bool:
 def _with_rare_marks(report: ColumnReport, values: Values, array: pa.Array) -> ColumnReport:
     """The report; where only a few numbers have the unit or currency of their form, they are told."""
     usual = without_odd_numbers(values)
-    return report if usual is None else with_odd(report, values, usual, array)
+    if usual is None:
+        return report
+    return with_odd(report, values, usual, array)
 
 
 def _has_leading_zeros(texts: list[str]) -> bool:

@@ -71,7 +71,9 @@ def _free_text(values: Values, words: float) -> ColumnReport:
 def _words_told(words: float) -> str:
     """A mean number of words: 1 word, 2.9 words, 290 words."""
     said = _mean_told(words)
-    return "1 word" if said == "1" else f"{said} words"
+    if said == "1":
+        return "1 word"
+    return f"{said} words"
 
 
 def _mean_told(mean: float) -> str:

@@ -57,7 +57,7 @@ def mixed_units(texts: list[str]) -> str:
     """A hint for a column of numbers that have several units, or currencies."""
     sample = texts[:1000]
     signs = signs_of(sample)
-    units = [sign for sign, _ in signs.most_common() if sign]
+    units = list(filter(None, signs))
     if len(units) < 2 or signs.total() < _MOST * len(sample):
         return ""
     return (
@@ -68,7 +68,9 @@ def mixed_units(texts: list[str]) -> str:
 
 def nearly_numbers(texts: list[str]) -> str:
     """A hint for a column that a few values, or how they are written, keep from being a number."""
-    return _leading_zeros(texts) if _all_are_numbers(texts) else but_for_words(texts)
+    if _all_are_numbers(texts):
+        return _leading_zeros(texts)
+    return but_for_words(texts)
 
 
 def but_for_words(texts: list[str]) -> str:
@@ -99,7 +101,9 @@ def _no_numbers(texts: list[str]) -> np.ndarray:
     bad = v.to_numbers(array).bad
     written = list(filter(has_digit, looked_at))
     form = number_form(written) if bad.any() and written else None
-    return bad if form is None else v.to_numbers(plain_numbers(array, form)).bad
+    if form is None:
+        return bad
+    return v.to_numbers(plain_numbers(array, form)).bad
 
 
 def _leading_zeros(texts: list[str]) -> str:

@@ -94,8 +94,11 @@ def json_example(kind: str, cell: Any) -> list[str]:
 
     Its numbers have few digits, so that a person sees what it is.
     """
-    text = json.dumps(_rounded(to_json(kind, cell)))
-    return [text] if len(text) <= _SHOWN else []
+    text = json.dumps(to_json(kind, cell))
+    text = json.dumps(json.loads(text, parse_float=_with_few_digits))
+    if len(text) > _SHOWN:
+        return []
+    return [text]
 
 
 def _array_example(array: np.ndarray, dim: Sequence[Dim]) -> list[str]:
@@ -111,15 +114,8 @@ def _array_example(array: np.ndarray, dim: Sequence[Dim]) -> list[str]:
     return json_example("tensor", array.take(range(min(steps, array.shape[axis])), axis))
 
 
-def _rounded(value: Any) -> Any:
-    """A JSON value whose numbers have few digits."""
-    if isinstance(value, float):
-        return float(f"{value:.{_SHOWN_DIGITS}g}")
-    if isinstance(value, list):
-        return list(map(_rounded, value))
-    if isinstance(value, dict):
-        return dict(zip(value, map(_rounded, value.values()), strict=True))
-    return value
+def _with_few_digits(number: str) -> float:
+    return float(f"{float(number):.{_SHOWN_DIGITS}g}")
 
 
 def object_array(values: Sequence[Any]) -> np.ndarray:

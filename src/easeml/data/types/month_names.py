@@ -44,7 +44,7 @@ _MONTH_OF = _numbers()
 
 def has_month(form: str) -> bool:
     """Whether a form of dates has a name of a month."""
-    return "%b" in form or "%B" in form
+    return "%b" in form.casefold()
 
 
 @lru_cache(maxsize=4096)

@@ -82,7 +82,9 @@ class NumberForm:
     def example(self) -> str:
         """How 1234.5 is written; empty where it is just that."""
         text = f"{self.prefix}1{self.thousands}234{self.decimal}5{self.suffix}"
-        return "" if text == "1234.5" else text
+        if text == "1234.5":
+            return ""
+        return text
 
     @property
     def removed(self) -> list[str]:
@@ -334,7 +336,9 @@ def number_form_of_most(texts: list[str]) -> Form | None:
     forms = [_PLAIN, *CLOCKS.values(), *usual, *others]
     fitting = [int(form.mask(array).sum()) for form in forms]
     most = max(fitting)
-    return forms[fitting.index(most)] if most >= _MOST * len(sample) else None
+    if most >= _MOST * len(sample):
+        return forms[fitting.index(most)]
+    return None
 
 
 def _commonest_affixes(texts: list[str]) -> tuple[str, str]:
@@ -343,7 +347,9 @@ def _commonest_affixes(texts: list[str]) -> tuple[str, str]:
     pairs = Counter((one["prefix"].strip(), one["suffix"].strip()) for one in found)
     marks = max(pairs, key=pairs.__getitem__, default=("", ""))
     are_signs = all(map(_SIGNS.fullmatch, filter(None, marks)))
-    return marks if are_signs else ("", "")
+    if are_signs:
+        return marks
+    return ("", "")
 
 
 def _affixes(texts: list[str]) -> tuple[str, str] | None:
@@ -381,8 +387,15 @@ def _forms_with(prefix: str, suffix: str) -> Iterator[NumberForm]:
 def signs_of(texts: list[str]) -> Counter[str]:
     """How many of these texts are numbers with each unit or currency around; without one: ``""``."""
     found = filter(None, map(_AFFIXES.fullmatch, texts))
-    marks = [f"{one['prefix']}{one['suffix']}".strip() for one in found]
-    return Counter(mark for mark in marks if not mark or _SIGNS.fullmatch(mark))
+    return Counter(filter(_is_sign_or_nothing, map(_marks_of, found)))
+
+
+def _marks_of(number: re.Match[str]) -> str:
+    return f"{number['prefix']}{number['suffix']}".strip()
+
+
+def _is_sign_or_nothing(mark: str) -> bool:
+    return not mark or _SIGNS.fullmatch(mark) is not None
 
 
 def _is_unit(suffixes: set[str]) -> bool:

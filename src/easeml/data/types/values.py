@@ -190,7 +190,9 @@ def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
         return None
     # Arrow reads "inf" and "nan", which are no numbers here.
     all_finite = np.array_equal(np.isfinite(values), ~missing)
-    return values if all_finite else None
+    if all_finite:
+        return values
+    return None
 
 
 def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
@@ -227,7 +229,7 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
     if form:
         times = pd.to_datetime(text, format=form, errors="coerce")
         unread = times.isna() & ~missing
-        if has_month(form) and unread.any():
+        if unread.any():
             english = text[unread].map(partial(in_english, form=form))
             times[unread] = pd.to_datetime(english, format=form, errors="coerce")
     else:
@@ -350,8 +352,7 @@ def parse_timestamp(text: str, form: str) -> np.datetime64:
     import numpy as np
 
     if form:
-        english = in_english(text, form) if has_month(form) else text
-        for written in (text, english):
+        for written in (text, in_english(text, form)):
             with suppress(ValueError):
                 return np.datetime64(datetime.strptime(written, form), "us")
     if not _ISO.match(text):
@@ -375,7 +376,9 @@ def plain_number(text: str) -> str:
 def number_text(number: float) -> str:
     """A number as text: a whole one, as far as floats are exact, without a point."""
     is_exact = number.is_integer() and abs(number) < 1e15
-    return str(int(number)) if is_exact else repr(number)
+    if is_exact:
+        return str(int(number))
+    return repr(number)
 
 
 def label_finder(labels: tuple[str, ...]) -> Callable[[str], int | None]:

@@ -58,12 +58,16 @@ def _check_cursor(after: str, some: Sequence[Any]) -> None:
 
 def next_offset(skip: int, limit: int, total: int) -> str | None:
     """Return the cursor after ``limit`` items beyond ``skip``; None at the end of ``total``."""
-    return str(skip + limit) if skip + limit < total else None
+    if skip + limit < total:
+        return str(skip + limit)
+    return None
 
 
 def offset_of(after: str | None) -> int:
     """Return how many items are before a page: what ``next_offset`` gave, and 0 for the first."""
-    return int(after) if after else 0
+    if after:
+        return int(after)
+    return 0
 
 
 def page_of(

@@ -304,7 +304,9 @@ def _first_tenant(tx: Transaction, user: User) -> str:
     tenants = tx.unscoped().memberships.column("tenant_id", user_id=user.id)
     if not tenants:
         raise NotSignedIn("You belong to no tenant of this easeml any more.", remedy=_ASK_OWNER)
-    return user.tenant_id if user.tenant_id in tenants else tenants[0]
+    if user.tenant_id in tenants:
+        return user.tenant_id
+    return tenants[0]
 
 
 def _end(tx: Transaction, key: ApiKey, caller: Caller) -> None:

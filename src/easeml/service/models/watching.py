@@ -296,7 +296,9 @@ def _shown(
 def _tolerance(look: answers.Report | None) -> float | None:
     """Return up to which error a number counts as right; None of classes, and without a look."""
     numbers = {} if look is None else tools.numbers_of(look)
-    return numbers["tolerance"].value if "tolerance" in numbers else None
+    if "tolerance" in numbers:
+        return numbers["tolerance"].value
+    return None
 
 
 def what_moved(store: Store, tables: Tables, application: Application) -> str:
