@@ -230,7 +230,8 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
         times = pd.to_datetime(text, format=form, errors="coerce")
         unread = times.isna() & ~missing
         if unread.any():
-            english = text[unread].map(partial(in_english, form=form))
+            others: Any = text[unread]
+            english = others.map(partial(in_english, form=form))
             times[unread] = pd.to_datetime(english, format=form, errors="coerce")
     else:
         iso = arrow_compute().match_substring_regex(array, ISO).to_numpy(zero_copy_only=False)
