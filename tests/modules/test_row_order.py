@@ -95,6 +95,10 @@ def test_a_year_counts_where_the_rows_are_in_its_order_and_a_size_does_not(tmp_p
     assert said.startswith(
         f"1 row is above all rows that the model learned from ('year' until {end})"
     )
+    few = version_of(tmp_path, table_of(year=[year // 30 for year in years]), "price", "random")
+    assert row_order.describe(few.train, few) == {
+        "year": {"low": 63.0, "high": 67.0, "until": 67.0}
+    }
     backwards = table_of(year=years)[::-1]
     falling = version_of(tmp_path, backwards, "price", "random")
     assert set(row_order.describe(falling.train, falling)) == {"year"}

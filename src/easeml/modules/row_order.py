@@ -27,7 +27,7 @@ Beyond = Counter[tuple[str, str]]
 """How many rows lie beyond, by column and by the end of its range: ``low`` or ``high``."""
 
 _MOMENTS = "datetime64[us]"
-_FEWEST = 21  # different numbers, before the order of rows is more than chance
+_FEWEST_ROWS, _FEWEST_VALUES = 21, 3  # before the order of rows is more than chance
 
 
 class Version(Protocol):
@@ -136,8 +136,10 @@ def _known(column: Any) -> NDArray[Any]:
 
 def _are_in_order(values: NDArray[Any]) -> bool:
     """Tell whether numbers that differ never fall, or never rise. Rows come in the order of a file."""
+    if len(values) < _FEWEST_ROWS:
+        return False
     steps = np.diff(values)
-    differ = len(np.unique(values)) >= _FEWEST
+    differ = len(np.unique(values)) >= _FEWEST_VALUES
     return differ and not steps.min() < 0 < steps.max()
 
 
