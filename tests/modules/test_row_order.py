@@ -24,6 +24,7 @@ from easeml.modules import row_order
 from easeml.modules.contract import Predictions
 
 ROWS = 120
+INTERVAL = {"half_width": 1.0, "coverage": 0.9}
 CLASSES = np.array(["few", "many"])
 DAYS = pd.date_range("2023-01-01", periods=ROWS).strftime("%Y-%m-%d")
 SHUFFLED = np.random.default_rng(0).permutation(ROWS)
@@ -55,7 +56,8 @@ class _Model:
 
 def notes(version: VersionTables, rows: list[dict[str, Any]], **manifest: Any) -> list[str]:
     """What an endpoint says of rows, beside its predictions: as JSON and as a table, alike."""
-    manifest = {"classes": None, "order": row_order.describe(version.train, version), **manifest}
+    order = row_order.describe(version.train, version)
+    manifest = {"classes": None, "interval": INTERVAL, "order": order, **manifest}
     trained: Any = _Model(manifest)
     served = Served("mod_1", "constant", "r2", trained, version.schema_in, version.schema_out)
     asked = Request("application/json", json.dumps(rows).encode())
@@ -83,8 +85,10 @@ def test_of_classes_the_probabilities_may_be_too_sure(tmp_path: Path) -> None:
     kinds = np.where(np.arange(ROWS) % 3, "many", "few")
     version = version_of(tmp_path, table_of(day=DAYS, kind=kinds), "kind", "random")
     row = {"day": "2024-05-01", "size": 1.5, "price": 2.5}
-    (said,) = notes(version, [row], classes=["few", "many"])
+    (said,) = notes(version, [row], classes=["few", "many"], interval=None)
     assert said.endswith("their probabilities may be too sure.")
+    (said,) = notes(version, [row], interval=None)
+    assert said.endswith("they may be farther off than was measured.")
 
 
 def test_a_year_counts_where_the_rows_are_in_its_order_and_a_size_does_not(tmp_path: Path) -> None:
@@ -138,7 +142,8 @@ def test_tested_on_later_rows_only_rows_farther_than_those_are_told(
 
 def test_an_exported_model_warns(tmp_path: Path) -> None:
     version = version_of(tmp_path, table_of(day=DAYS), "price", "random")
-    manifest = {"classes": None, "order": row_order.describe(version.train, version)}
+    order = row_order.describe(version.train, version)
+    manifest = {"classes": None, "interval": INTERVAL, "order": order}
     trained: Any = _Model(manifest)
     model = ExportedModel(trained, version.schema_in, version.schema_out)
     rows = pd.DataFrame({"day": ["2023-02-01", "2031-02-01"], "size": [1.5, 2.5]})

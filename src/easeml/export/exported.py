@@ -56,16 +56,12 @@ class ExportedModel:
 
     def beyond(self, rows: ColumnTable) -> Beyond:
         """Count rows that lie before or after all that the model learned from."""
-        return row_order.beyond(self._order, rows)
+        order = self.trained.manifest.get(row_order.FACT, {})
+        return row_order.beyond(order, rows)
 
     def notes(self, found: Beyond) -> list[str]:
         """Return what is said of rows that ``beyond`` counted, in a sentence each."""
-        are_numbers = self.trained.manifest.get("classes") is None
-        return row_order.notes(self._order, found, are_numbers=are_numbers)
-
-    @property
-    def _order(self) -> row_order.Order:
-        return self.trained.manifest.get(row_order.FACT, {})
+        return row_order.notes(self.trained.manifest, found)
 
     def _written(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return rows with pictures, tensors and graphs as the texts that a table has of them."""

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from easeml.data import ColumnTable, kinds_of
 from easeml.schema import Schema
 
+from . import conformal
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -86,18 +88,20 @@ def beyond(order: Order, table: ColumnTable) -> Beyond:
     return +found  # without ends beyond which there is no row
 
 
-def notes(order: Order, found: Beyond, *, are_numbers: bool) -> list[str]:
+def notes(manifest: Mapping[str, Any], found: Beyond) -> list[str]:
     """Return a sentence for each column and end beyond which rows lie.
 
-    ``are_numbers``: whether numbers are predicted, with the ends of an interval.
+    ``manifest``: of the model that predicts them.
     """
-    risk = "their probabilities may be too sure."
-    if are_numbers:
+    risk = "they may be farther off than was measured."
+    if manifest.get("classes"):
+        risk = "their probabilities may be too sure."
+    elif manifest.get(conformal.FACT):
         risk = "their intervals may be too narrow."
     said = []
     for (name, end), rows in found.items():
         are = _rows_are(rows)
-        place = _place(name, end, order[name])
+        place = _place(name, end, manifest[FACT][name])
         said.append(f"{are} {place}: {risk}")
     return said
 

@@ -42,7 +42,7 @@ def answer_of(
     order = manifest.get(row_order.FACT)
     if order:
         found = row_order.beyond(order, rows.table)
-        reply["notes"] += row_order.notes(order, found, are_numbers=predicted.classes is None)
+        reply["notes"] += row_order.notes(manifest, found)
     return reply
 
 

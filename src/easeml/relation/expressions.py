@@ -214,7 +214,9 @@ class _Evaluation:
         operand = self.value(node.operand)
         if isinstance(node.op, ast.Not | ast.Invert):
             return self._compute.invert(operand)
-        return self._compute.negate(operand) if isinstance(node.op, ast.USub) else operand
+        if isinstance(node.op, ast.USub):
+            return self._compute.negate(operand)
+        return operand
 
     def _binary(self, node: ast.BinOp) -> Any:
         left = self.value(node.left)

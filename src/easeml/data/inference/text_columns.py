@@ -64,7 +64,9 @@ def _free_text(values: Values, words: float) -> ColumnReport:
     texts = values.texts
     said = f"Text: {values.counted}, {_words_told(words)} on average."
     hints = like_codes(texts) + nearly_numbers(texts) + like_tags(texts)
-    confidence = 0.95 if words >= 4 else 0.75
+    confidence = 0.75
+    if words >= 4:
+        confidence = 0.95
     return report_on(values, "text", confidence, said + hints)
 
 

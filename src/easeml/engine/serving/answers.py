@@ -81,7 +81,9 @@ def _predicted_together(served: Served, requests: Sequence[Rows]) -> list[Predic
     if len(requests) < 2:
         return alone
     found = _guarded(lambda: _predict_all(served, requests))
-    return alone if isinstance(found, Answer) else [*found]
+    if isinstance(found, Answer):
+        return alone
+    return [*found]
 
 
 def _rows_of(served: Served, request: Request) -> Rows:
