@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from easeml.data.types import values as v
@@ -57,7 +58,7 @@ def mixed_units(texts: list[str]) -> str:
     """A hint for a column of numbers that have several units, or currencies."""
     sample = texts[:1000]
     signs = signs_of(sample)
-    units = list(filter(None, signs))
+    units = list(filter(None, map(itemgetter(0), signs.most_common())))
     if len(units) < 2 or signs.total() < _MOST * len(sample):
         return ""
     return (
