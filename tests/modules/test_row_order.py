@@ -47,6 +47,7 @@ class _Model:
 
     def __init__(self, manifest: dict[str, Any]):
         self.manifest = manifest
+        self.past = None
 
     def predict(self, frame: Any) -> Predictions:
         if self.manifest.get("classes"):
@@ -78,7 +79,8 @@ def test_rows_after_all_moments_are_counted_with_column_and_end(tmp_path: Path) 
     ]
     (said,) = notes(version, [{"day": "1999-12-31 12:30:00", "size": 1.5}])
     assert said.startswith("1 row is earlier than all rows that the model learned from ('day' from")
-    assert notes(version, later, order=None) == []  # a model of before
+    assert notes(version, later, order={}) == []  # a model of before
+    assert notes(version, later, pipeline={"forecast": {"time": "day", "ahead": 3}}) == []
 
 
 def test_of_classes_the_probabilities_may_be_too_sure(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ WITH_SERVICE = {
     "adding-a-model.md",
     "changing-data.md",
     "debugging.md",
+    "forecasts.md",
     "people.md",
     "pictures.md",
     "rolling-out.md",

@@ -104,6 +104,9 @@ def test_columns_that_are_followed_from_now_on_begin_a_new_search(
     app = applications.get(store, ann, app.id)
     after = train(store, app, 0, 0.5, 0.01)
     assert live(store, ann, app) == after
+    with store.read() as tx:
+        trained = tx.unscoped().tasks.list(job_id=job.id, kind="train", limit=None)
+    assert [task.payload["pipeline"]["monotonic"] for task in trained] == [{"size": "rising"}]
     names = {one.name for one in model_rules.get(store, ann, app.id).left_out}
     assert "logistic" in names
 

@@ -328,6 +328,19 @@ def test_one_column_may_be_the_weight_of_rows():
         two.declaration(VERSION)
 
 
+def test_a_forecast_of_several_series_becomes_a_declaration():
+    wishes = Wishes.read([("ahead", "12"), ("role0", "series")], VERSION)
+    forecast = wishes.declaration(VERSION).forecast
+    assert forecast is not None
+    assert (forecast.ahead, forecast.series) == (12, ["age"])
+    told = [change.text for change in wishes.changes(VERSION)]
+    assert told == ["ahead: 12", "age: tells series apart"]
+    with pytest.raises(InvalidInput, match="no number of steps"):
+        Wishes.read([("ahead", "a year")], VERSION).declaration(VERSION)
+    with pytest.raises(InvalidInput, match="Only a forecast has series"):
+        Wishes.read([("role0", "series")], VERSION).declaration(VERSION)
+
+
 def test_a_table_of_costs_and_columns_to_follow_become_a_declaration():
     form = [
         ("objective", "cost(bad as good=1)"),

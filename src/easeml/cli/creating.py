@@ -27,7 +27,7 @@ from easeml.cli.showing import (
 from easeml.client import Client, made_request
 from easeml.contract.applications import Application, Declaration, one_a_target
 from easeml.contract.datasets import Version, notes_beside
-from easeml.contract.journey import asked_of_goal
+from easeml.contract.journey import FORECAST_IS_NOT_JUDGED, asked_of_goal
 from easeml.errors import InvalidInput, TimedOut
 
 if TYPE_CHECKING:  # it imports numpy, which most commands about applications do without
@@ -66,6 +66,8 @@ def create(
     keep: options.Keep = None,
     split: options.SplitBy = "random",
     weight: options.Weight = None,
+    ahead: options.Ahead = None,
+    series: options.Series = None,
     header: Header = None,
     table: WhichTable = None,
     name: options.Name = None,
@@ -114,6 +116,7 @@ def create(
             optimizer=optimizer,
             split=split,
             weight=weight,
+            forecast=_forecast_of(ahead, series),
             max_tasks=max_tasks,
             max_seconds=max_seconds,
             **_read(
@@ -181,6 +184,19 @@ def _propose(client: Client, declaration: Declaration, goal: Goal | None, *, qui
         _ask_for_goal(client, declaration, named, quiet=quiet)
 
 
+def _forecast_of(ahead: int | None, series: list[str] | None) -> dict[str, Any] | None:
+    """Return how the target is forecast; None where it is not."""
+    if ahead is not None:
+        return {"ahead": ahead, "series": series or []}
+    if series:
+        raise InvalidInput(
+            "Only a forecast has series.",
+            where="--series",
+            remedy="Say how many steps ahead: --forecast STEPS.",
+        )
+    return None
+
+
 def _asked_target(version: Version) -> str | None:
     """Return the target that the user names where none suggests itself; None where none is asked."""
     if version.summary.get("target") or not is_interactive():
@@ -222,9 +238,11 @@ def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: b
     The answer is kept with the application in any case.
     """
     asked = asked_of_goal(goal.objective, goal.value)
-    if not asked:
-        message = f"Whether {goal.text} can be reached cannot be told before Start: "
-        say_aside(message + "only goals of accuracy, balanced accuracy, R2 and rmse can.")
+    reason = "only goals of accuracy, balanced accuracy, R2 and rmse can."
+    if declaration.forecast is not None:
+        reason = FORECAST_IS_NOT_JUDGED
+    if not asked or declaration.forecast is not None:
+        say_aside(f"Whether {goal.text} can be reached cannot be told before Start: {reason}")
         return
     task = client.ask_tool_before_start(declaration, "feasibility", **asked)
     if quiet:

@@ -53,6 +53,23 @@ Weight = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Column that says how much each row counts; not an input."),
 ]
+Ahead = Annotated[
+    int | None,
+    typer.Option(
+        "--forecast",
+        metavar="STEPS",
+        min=1,
+        help="The target follows its own past, and is forecast so many steps ahead: months, days, "
+        "or whatever lies between rows.",
+    ),
+]
+Series = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that tells series apart which are forecast, such as the shop; repeatable.",
+    ),
+]
 Name = Annotated[str | None, typer.Option(help="Name of the application.")]
 Models = Annotated[str | None, typer.Option(help="Only these models, separated by commas.")]
 Exclude = Annotated[str | None, typer.Option(help="All but these models, separated by commas.")]

@@ -32,6 +32,7 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "demo-tenants": "services",
     "login": "accounts",
     "predict": "predicting",
+    "forecast": "forecasting",
     "status": "tasks",
     "down": "services",
     "upgrade": "services",

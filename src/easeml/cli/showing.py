@@ -35,6 +35,7 @@ from easeml.contract.measures import (
 )
 from easeml.contract.reports import Report, ReportNumber
 from easeml.contract.states import Permission, RolloutState
+from easeml.contract.tasks import ForecastRule
 
 if TYPE_CHECKING:
     from easeml.contract.reports import ReportRemedy, ReportTable
@@ -71,6 +72,15 @@ def _column_row(target: str, one: Column) -> tuple[object, ...]:
     return one.name, one.type, one.role, missing, _examples(one), _evidence(one, target)
 
 
+def told_forecast(rule: ForecastRule | None) -> str:
+    """Return how a target is forecast, in words; nothing where it is not."""
+    if rule is None:
+        return ""
+    of_each = f", of each {', '.join(rule.series)}" if rule.series else ""
+    steps = plural(rule.ahead, "step")
+    return f"{rule.ahead} {steps} ahead by {rule.time}{of_each}; the latest rows test"
+
+
 def _print_unfit(proposal: Proposal) -> None:
     """Print why models do not fit, and how many each reason excludes; nothing where all fit."""
     reasons = Counter(model.why_not for model in proposal.models if not model.fits)
@@ -102,6 +112,7 @@ def _print_choices(proposal: Proposal, declaration: Declaration) -> None:
     print_pairs(
         [
             ("target", target),
+            ("forecast", told_forecast(proposal.forecast)),
             ("objective", chosen),
             ("others that fit", others),
             ("also, say", [one.example for one in proposal.families]),
@@ -172,6 +183,7 @@ def print_application(application: Application, titles: Titles) -> None:
             ("state", application.state),
             ("you may", _limits_of(application)),
             ("target", application.target),
+            ("forecast", told_forecast(application.forecast)),
             ("objective", application.objective),
             ("weight", application.weight),
             ("endpoint", application.endpoint),

@@ -11,8 +11,19 @@ from easeml.contract.jobs import Job
 from easeml.contract.models import EnsembleMember, Measure, TrainedModel
 from easeml.contract.resources import Answer, Request
 from easeml.contract.states import Permission, RolloutState
+from easeml.contract.tasks import ForecastRule
 from easeml.contract.times import Moment
 from easeml.errors import InvalidInput
+
+
+class Forecast(Request):
+    """A forecast, at most ``ahead`` steps after what is known, by the time that rows are split by.
+
+    ``series``: the columns by which series are told apart; empty where there is one.
+    """
+
+    ahead: int = Field(ge=1, le=10_000)
+    series: list[str] = Field(default_factory=list)
 
 
 class Declaration(Request):
@@ -46,6 +57,7 @@ class Declaration(Request):
     seed: int = 0
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
     weight: str | None = None  # the column that says how much each row counts; no input
+    forecast: Forecast | None = None  # the target follows its own past
 
 
 def one_a_target(declaration: Declaration, targets: Sequence[str], name: str) -> list[Declaration]:
@@ -121,6 +133,7 @@ class Proposal(Answer):
     families: list[ObjectiveFamily] = Field(default_factory=list)
     labels: list[str] = Field(default_factory=list)  # of the target; none of a number
     models: list[ModelOption]
+    forecast: ForecastRule | None = None  # how the target follows its own past, if it does
 
 
 class TestQuality(Answer):
@@ -197,6 +210,7 @@ class Application(Answer):
         default_factory=list
     )  # what serves, if it is compared with what served before, and the newest return
     weight: str = ""  # the column that says how much each row counts; empty: each once
+    forecast: ForecastRule | None = None  # how the target follows its own past, if it does
     pinned: bool = False  # is the live model held against better ones?
     follows: bool = True  # does it take new rows of its data set when that is fetched again?
     gated: bool = False  # has a gate to be passed before a model goes live?
@@ -266,3 +280,9 @@ class Prediction(Answer):
     quality: dict[str, Any] | None = None  # where the rows had their labels
     notes: list[str] = Field(default_factory=list)
     names: list[str] = Field(default_factory=list)  # of the files, where each is a row
+    rows: list[dict[str, Any]] = Field(
+        default_factory=list
+    )  # that were forecast, when none were sent
+    known: list[dict[str, Any]] = Field(
+        default_factory=list
+    )  # the last ones before them, with values

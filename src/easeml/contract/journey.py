@@ -21,6 +21,11 @@ def is_judged(objective: str) -> bool:
     return objective in _JUDGED
 
 
+FORECAST_IS_NOT_JUDGED = (
+    "feasibility looks at each row alone, and a forecast knows the rows before it."
+)
+
+
 def asked_of_goal(objective: str, goal: float | None) -> dict[str, Any]:
     """Return what feasibility is asked about a goal: nothing of one that it cannot judge."""
     if not is_judged(objective):

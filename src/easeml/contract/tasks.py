@@ -64,15 +64,28 @@ class ModuleChoice(_Wire):
     source: str = ""  # text of its module file, where it is not installed
 
 
+class ForecastRule(_Wire):
+    """A forecast by the column ``time``, at most ``ahead`` steps after what is known.
+
+    ``series``: the columns by which series are told apart; empty where there is one.
+    """
+
+    time: str
+    ahead: int
+    series: list[str] = Field(default_factory=list)
+
+
 class Pipeline(_Wire):
     """A candidate: transforms, in order, then a model.
 
-    ``monotonic``: column -> rising or falling, as what is predicted has to follow it.
+    ``monotonic``: column -> rising or falling, as what is predicted has to follow it. ``forecast``:
+    how the target follows its own past; None where it is no forecast.
     """
 
     transforms: list[ModuleChoice] = Field(default_factory=list)
     model: ModuleChoice
     monotonic: dict[str, Literal["rising", "falling"]] = Field(default_factory=dict)
+    forecast: ForecastRule | None = None
 
 
 class WeightedPipeline(_Wire):

@@ -21,7 +21,15 @@ from easeml.data.readers.header import is_header
 from easeml.data.readers.read import is_one_of_several, read_table
 from easeml.data.rows.column_table import ColumnTable
 from easeml.data.rows.newer import NewerRows, read_newer
-from easeml.data.rows.parsing import EXPLAIN, FILL_ABSENT, FILL_EMPTY, Rows, parse_rows, permitted
+from easeml.data.rows.parsing import (
+    EXPLAIN,
+    FILL_ABSENT,
+    FILL_EMPTY,
+    FORECAST,
+    Rows,
+    parse_rows,
+    permitted,
+)
 from easeml.data.rows.parts import RowParts
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data.types.column_report import ColumnReport, commonest_share
@@ -101,6 +109,7 @@ __all__ = [
     "FEWEST_ROWS",
     "FILL_ABSENT",
     "FILL_EMPTY",
+    "FORECAST",
     "GRAPH",
     "OFF",
     "ROLES",

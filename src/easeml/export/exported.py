@@ -52,12 +52,11 @@ class ExportedModel:
         read = parse_rows(_arrow(self._written(rows)), _ARROW, self.schema_in, self.schema_out)
         for note in self.notes(self.beyond(read.table)):
             warnings.warn(note, stacklevel=2)
-        return pd.DataFrame(self.predict_columns(read.table), index=rows.index)
+        return pd.DataFrame(self.predict_columns(read.with_values), index=rows.index)
 
     def beyond(self, rows: ColumnTable) -> Beyond:
         """Count rows that lie before or after all that the model learned from."""
-        order = self.trained.manifest.get(row_order.FACT, {})
-        return row_order.beyond(order, rows)
+        return row_order.beyond(row_order.kept(self.trained.manifest), rows)
 
     def notes(self, found: Beyond) -> list[str]:
         """Return what is said of rows that ``beyond`` counted, in a sentence each."""

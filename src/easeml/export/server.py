@@ -107,7 +107,7 @@ class Server:
     def _answer(self, content_type: str, body: bytes) -> dict[str, Any]:
         exported = self.exported
         rows = parse_rows(body, content_type, exported.schema_in, exported.schema_out)
-        predicted = exported.trained.predict(rows.table)
+        predicted = exported.trained.predict(rows.with_values)
         answer = answer_of(rows, predicted, exported.trained.manifest, self.known)
         return {"model_id": self.model_id, "model_name": self.model_name, **answer}
 

@@ -15,6 +15,7 @@ from pydantic import Field
 from easeml.contract.states import AdaptWay, Lane
 from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline
 from easeml.kinds.shared.fitting import fit_members, save_members, together
+from easeml.kinds.shared.histories import history_of
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
@@ -83,7 +84,9 @@ def adapt(spec: AdaptSpec, inputs: Path, outputs: Path) -> TaskResult:
     print(says, flush=True)
 
     lessons = Lessons(version.target, known, _weights(version, proposal), proposal)
-    trained = together(spec, fit_members(spec, *lessons.of(~known.held_out)))
+    history = history_of(version, [one.pipeline for one in spec.members])
+    rows, weights = lessons.of(~known.held_out)
+    trained = together(spec, fit_members(spec, rows, weights, history=history))
     found, notes = _judged(spec, version, trained, outputs)
     written = ["model", "predictions", "evaluation"]
     if spec.whole:
@@ -213,7 +216,8 @@ def _refit(
 
     everything = np.ones(len(lessons.known.answers), dtype=bool)
     rows, weights = lessons.of(everything)
-    whole = together(spec, fit_members(spec, rows, weights))
+    history = history_of(version, [one.pipeline for one in spec.members])
+    whole = together(spec, fit_members(spec, rows, weights, history=history))
     folder = outputs / "refitted"
     save_members(
         whole,

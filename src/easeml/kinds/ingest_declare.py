@@ -38,6 +38,7 @@ class DeclareSpec(Spec):
     seed: int = 0
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
     weight: str | None = None  # the column that says how much each row counts
+    series: list[str] | None = None  # the columns that tell apart series that are forecast
 
 
 def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -60,6 +61,7 @@ def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResul
         spec.seed,
         spec.split,
         spec.weight,
+        spec.series,
     )
     return version_made(declared, outputs)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline
 from easeml.kinds.shared.fitting import fit_members, save_members, together
+from easeml.kinds.shared.histories import history_of
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.judged import read_judging
 from easeml.kinds.shared.predictions import write_predictions
@@ -59,7 +60,8 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     rows = pd.concat([version.train, version.validation], ignore_index=True)
     started = time.perf_counter()
     weights = weights_of(version, rows["_row"])
-    trained = together(spec, fit_members(spec, rows, weights, outputs.parent))
+    history = history_of(version, [one.pipeline for one in spec.members])
+    trained = together(spec, fit_members(spec, rows, weights, outputs.parent, history))
     seconds = time.perf_counter() - started
     folder = outputs / "model"
     save_members(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +14,7 @@ from easeml.service.tasks.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from easeml.data import VersionTables
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 class RescoreSpec(Spec):
     """Advise: the quality of a trained model on the validation rows of a newer version.
 
-    Inputs ``model`` (folder) and ``version``, the folder of version ``version_id``.
+    Inputs ``model`` and ``served``, the model's folders as it was judged and as it serves, and
+    ``version``, the folder of version ``version_id``.
     """
 
     kind: Literal["rescore"] = "rescore"
@@ -32,7 +35,7 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Return ``{quality, measure, rows}``: of the trained model, on the validation rows of the
     version. ``measure``: in its own unit, an ``easeml.modules.Measured``.
 
-    Writes no output.
+    Of a forecast, output ``served`` is what serves, told the values of the version.
     """
     from easeml.data import read_version
     from easeml.modules import measured, score
@@ -40,26 +43,46 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     version = read_version(inputs / "version")
     rows = version.validation
-    predictions = load_model(inputs / "model").predict(rows)
+    model = load_model(inputs / "model")
+    predictions = model.predict(rows)
     answers, weights = rows[version.target], weights_of(version, rows["_row"])
     quality = score(spec.objective, answers, predictions, weights)
     found = measured(
         spec.objective, answers, predictions, weights, resamples=0, target=version.target
     )
     measure = asdict(found)
-    return TaskResult(ok=True, value={"quality": quality, "measure": measure, "rows": len(rows)})
+    value = {"quality": quality, "measure": measure, "rows": len(rows)}
+    if model.past is None:
+        return TaskResult(ok=True, value=value)
+    _tell(inputs / "served", outputs / "served", version)
+    return TaskResult(ok=True, value=value, outputs=["served"])
+
+
+def _tell(model: Path, out: Path, version: VersionTables) -> None:
+    """Write what serves once more, told the values of a version."""
+    import pandas as pd
+
+    from easeml.modules import newer_past
+
+    shutil.copytree(model, out)
+    rows = pd.concat([version.train, version.validation, version.test], ignore_index=True)
+    newer_past.tell(out, rows)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
-    """The model, and the newer version."""
+    """The model as it was judged and as it serves, and the newer version."""
     version = tables.versions.get(RescoreSpec.model_validate(task.payload).version_id)
-    return {"model": tables.models.get(task.subject).artefact, "version": version.artefact}
+    model = tables.models.get(task.subject)
+    return {"model": model.artefact, "served": model.served, "version": version.artefact}
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
-    """Keep the quality."""
+    """Keep the quality, and what serves from now on, where it was told newer values."""
     from easeml.service.advice import rescoring
+    from easeml.service.models import refitting
 
+    if "served" in digests:
+        refitting.told_newer(tx, task, digests["served"])
     rescoring.record(tx, task, float(result.value["quality"]), result.value.get("measure"))
 
 

@@ -17,6 +17,7 @@ from easeml.contract.evaluation import CurvePoint
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Pipeline, Spec, TaskResult, checkpoint_of
 from easeml.kinds.shared.first_results import keep_first, put_whole
+from easeml.kinds.shared.histories import history_of
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.judged import BY_FOLDS, further_folds, held_out_of, judging
 from easeml.kinds.shared.predictions import ROLES, write_predictions
@@ -128,6 +129,7 @@ def _train(
         objective=spec.objective,
         checkpoint=outputs.parent / checkpoint_of(0) if fidelity == 1.0 else None,
         weights=weights_of(version, version.train["_row"]),
+        history=history_of(version, [spec.pipeline]),
     )
     started = time.perf_counter()
     trained = fit(

@@ -39,7 +39,7 @@ def describe(
     ``coverage``: the chance; ``rows``: how many told it; ``sizes`` and ``spreads``: how far errors
     spread at some sizes of predictions, in between on the line; ``below`` and ``above``: how many
     spreads the answer may lie below and above the prediction; ``least``: 0 where no answer is
-    negative, else None.
+    negative, else None; ``by_width``: whether all of it is of the ``widths`` of predictions.
 
     With ``weights`` (rows,) the share of rows is that of their weights; a new row counts as one.
     None for categories and tensors, and where the rows are too few for the coverage.
@@ -50,7 +50,7 @@ def describe(
     answers = np.asarray(actual, dtype=np.float64)
     known = np.isfinite(answers - values)
     said = values[known].astype(np.float64)
-    errors = answers[known] - said
+    errors = (answers[known] - said) / _widths(predictions)[known]
     counts = counts_of(weights, len(known))[known]
     if (counts.sum() + 1) * COVERAGE > counts.sum():
         return None
@@ -69,6 +69,7 @@ def describe(
         "below": below,
         "above": above,
         "least": 0.0 if answers[known].min() >= 0 else None,
+        "by_width": predictions.widths is not None,
     }
 
 
@@ -81,11 +82,20 @@ def bounds(
         half_width = interval["half_width"]
         return (values - half_width).tolist(), (values + half_width).tolist()
     spreads = np.interp(values, interval["sizes"], interval["spreads"])
+    if interval.get("by_width"):
+        spreads *= _widths(predictions)
     lower = values - interval["below"] * spreads
     upper = values + interval["above"] * spreads
     if interval["least"] is not None:
         lower = np.maximum(lower, np.minimum(interval["least"], values))
     return lower.tolist(), upper.tolist()
+
+
+def _widths(predictions: Predictions) -> _Numbers:
+    """Return how far each may be off as against the others (rows,)."""
+    if predictions.widths is None:
+        return np.ones(len(predictions.values))
+    return predictions.widths
 
 
 def _spreads(said: _Numbers, errors: _Numbers, counts: _Numbers) -> tuple[_Numbers, _Numbers]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
 CONTRACT_VERSION = 1
@@ -37,7 +38,9 @@ class Context:
     chosen, see ``decision``; empty: the most probable ones. ``checkpoint``: a folder that a fit of the
     same data and configuration finds as one that was killed left it; None: none is kept.
     ``weights`` (rows,): how much each training row counts, above 0; None: each once. They are given to models
-    alone that say ``weights = true``, and to the transforms before these.
+    alone that say ``weights = true``, and to the transforms before these. ``history``: of a
+    forecast, all rows whose values are known, which the training rows are among; None: there are no
+    others.
     """
 
     seed: int = 0
@@ -48,6 +51,7 @@ class Context:
     objective: str = ""
     checkpoint: Path | None = None
     weights: "NDArray[np.float64] | None" = None
+    history: "pd.DataFrame | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +84,15 @@ class Predictions:
     order of ``classes``, all labels of the output schema. ``probabilities`` may be None where only
     labels are known. ``class_weights`` (classes,): by what probabilities count when a label is
     chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
-    see ``decision``; None: all alike.
+    see ``decision``; None: all alike. ``widths`` (rows,): of numbers, how far each may be off as
+    against the others, above 0; None: alike.
     """
 
     values: "NDArray[Any]"
     probabilities: "NDArray[np.float64] | None"
     classes: "NDArray[Any] | None"
     class_weights: "NDArray[np.float64] | None" = None
+    widths: "NDArray[np.float64] | None" = None
 
     @classmethod
     def of_probabilities(
@@ -108,7 +114,8 @@ class Predictions:
     def of_rows(self, rows: "NDArray[np.bool_] | NDArray[np.intp]") -> "Predictions":
         """Return the entries of the rows for which ``rows`` is true, or that it counts off."""
         shares = None if self.probabilities is None else self.probabilities[rows]
-        return Predictions(self.values[rows], shares, self.classes, self.class_weights)
+        widths = None if self.widths is None else self.widths[rows]
+        return Predictions(self.values[rows], shares, self.classes, self.class_weights, widths)
 
 
 def weighted(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from easeml.data import ColumnTable
 
+    from .forecasting import Past
+
 _WEIGHTS = "ensemble"  # what a manifest keeps them as; member i lies in folder i
 _TEMPERATURE = "temperature"
 
@@ -42,6 +44,11 @@ class TrainedEnsemble:
     def check_parity(self) -> None:
         """Predict the manifest's sample again; raises ``Damaged`` where that differs."""
         manifest.check_parity(self.manifest, self.members[0].schema_in, self.predict)
+
+    @property
+    def past(self) -> "Past | None":
+        """Return of a forecast what it knows of the past, which all members know."""
+        return self.members[0].past
 
     @property
     def schema_in(self) -> dict[str, Any]:
@@ -83,7 +90,8 @@ def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Pr
     """
     classes = predictions[0].classes
     if classes is None:
-        return Predictions(_mean([one.values for one in predictions], weights), None, None)
+        values = _mean([one.values for one in predictions], weights)
+        return Predictions(values, None, None, widths=predictions[0].widths)
     probabilities = _mean([one.probabilities for one in predictions], weights)
     return Predictions.of_probabilities(probabilities, classes, predictions[0].class_weights)
 

@@ -16,7 +16,7 @@ from easeml.errors import Damaged, InvalidInput
 from easeml.search import spaces
 from easeml.spans import span
 
-from . import manifest
+from . import forecasting, manifest
 from .contract import Context, Data, FittedTransform, Predictions, SupervisedTransform, Trained
 from .module import Module, parse
 from .registry import load_registry
@@ -25,6 +25,7 @@ from .weights import of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
     from easeml.data import ColumnTable
 
@@ -51,6 +52,7 @@ class TrainedPipeline:
     data.
 
     ``manifest`` is what was saved with it (empty for one that was not loaded from a folder).
+    ``past``: of a forecast, what it knows of the past.
     """
 
     description: dict[str, Any]
@@ -62,21 +64,31 @@ class TrainedPipeline:
     notes: tuple[str, ...]
     sample: Any = None
     manifest: dict[str, Any] = field(default_factory=dict)
+    past: "forecasting.Past | None" = None
 
     def predict(self, frame: "pd.DataFrame | ColumnTable") -> Predictions:
         """Predict rows of a table with the columns of ``schema_in`` (others are ignored), typed as
         in training.
 
-        Raises ``InvalidInput`` where a column is not there.
+        Of a forecast, values of the target that come with rows are known to all of them. Raises
+        ``InvalidInput`` where a column is not there.
         """
         if len(frame) == 0:
             return self.target.nothing()
-        data: Any = frame
+        if self.past is None:
+            return self.target.predictions(self._said_of(frame))
+        seen = self.past.of_rows(frame)
+        differences = self._said_of(forecasting.with_seen(frame, seen))
+        said = self.target.predictions(seen.values(differences))
+        return replace(said, widths=seen.widths)
+
+    def _said_of(self, data: Any) -> "NDArray[np.float64]":
+        """Return what the model says of rows."""
         with span("transform"):
             for transform in self.transforms:
                 data = transform.transform(data)
         with span("predict"):
-            return self.target.predictions(self.model.predict(data))
+            return self.model.predict(data)
 
     def predict_each(self, frames: "Sequence[pd.DataFrame]") -> list[Predictions]:
         """Predict several tables; in one call, where the model is a program: starting one takes far
@@ -134,11 +146,21 @@ def fit(
         context = replace(context, weights=of_rows(context.weights, rows))
     data: Any = frame
     y = target.encode(frame)
+    sample = manifest.spaced(frame).copy()
+    past = None
+    schema = schema_in
+    if "forecast" in description:
+        past = _past_of(description["forecast"], target.column, frame, context)
+        rows, seen = past.of_training(frame, context.seed)
+        data = forecasting.with_seen(frame.iloc[rows], seen)
+        y = seen.differences(y[rows])
+        schema = forecasting.schema_with(schema_in, seen)
+        context = replace(context, weights=of_rows(context.weights, rows))
     transforms = []
     for choice in description["transforms"]:
         learnt = Data(data, y, target.codes)
         with span(f"fit transform {choice['module']}"):
-            fitted, data = _fit_transform(choice, learnt, schema_in, context)
+            fitted, data = _fit_transform(choice, learnt, schema, context)
         transforms.append(fitted)
     choice = description["model"]
     signs = _signs(description.get("monotonic", {}), transforms[-1:], data)
@@ -146,7 +168,6 @@ def fit(
     with span(f"fit {choice['module']}"):
         model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(chain.from_iterable(part.notes for part in (target, *transforms, model)))
-    sample = manifest.spaced(frame).copy()
     return TrainedPipeline(
         description,
         dict(schema_in),
@@ -156,7 +177,18 @@ def fit(
         target,
         notes,
         sample,
+        past=past,
     )
+
+
+def _past_of(
+    rule: Mapping[str, Any], target: str, frame: "pd.DataFrame", context: Context
+) -> "forecasting.Past":
+    """Return what a forecast by a rule (JSON) knows of the past."""
+    series = tuple(rule["series"])
+    history = frame if context.history is None else context.history
+    asked = forecasting.Rule(target, rule["time"], rule["ahead"], series)
+    return forecasting.Past.learn(asked, frame, history)
 
 
 def _check_weights(model: Module, context: Context) -> None:
@@ -219,6 +251,8 @@ def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
     for name, part in _parts(trained.transforms, trained.model):
         (folder / name).mkdir()
         part.save(folder / name)
+    if trained.past is not None:
+        forecasting.save(trained.past, folder)
     sample = manifest.sample_rows(trained.sample, trained.schema_in)
     document = manifest.describe(
         pipeline=trained.description,
@@ -248,6 +282,7 @@ def load_trained(folder: Path) -> TrainedPipeline:
     makers = [_module_of(choice).make() for choice in _chain(description)]
     try:
         parts = [maker.load(folder / str(number)) for number, maker in enumerate(makers)]
+        past = forecasting.load(folder) if "forecast" in description else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         remedy = f"It was made with {document['libraries']}; train it again."
         raise Damaged(
@@ -264,14 +299,16 @@ def load_trained(folder: Path) -> TrainedPipeline:
         target=Target.from_json(document["target"]),
         notes=tuple(document["notes"]),
         manifest=document,
+        past=past,
     )
 
 
 def _complete(pipeline: Mapping[str, Any]) -> dict[str, Any]:
     chain = [_complete_choice(choice, kind) for choice, kind in _kinds(pipeline)]
     complete: dict[str, Any] = {"transforms": chain[:-1], "model": chain[-1]}
-    if pipeline.get("monotonic"):
-        complete["monotonic"] = dict(pipeline["monotonic"])
+    for rule in ("monotonic", "forecast"):
+        if pipeline.get(rule):
+            complete[rule] = dict(pipeline[rule])
     return complete
 
 

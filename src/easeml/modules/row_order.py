@@ -75,6 +75,16 @@ def describe(learned: "pd.DataFrame", version: Version) -> dict[str, dict[str, A
     return found
 
 
+def kept(manifest: Mapping[str, Any]) -> Order:
+    """Return the ranges that a model has kept; none of an earlier easeml's.
+
+    A forecast is made to predict later rows, and says itself which are too far on.
+    """
+    if "forecast" in manifest.get("pipeline", ()):
+        return {}
+    return manifest.get(FACT, {})
+
+
 def beyond(order: Order, table: ColumnTable) -> Beyond:
     """Count the rows of a table that lie beyond the ranges that ``describe`` returned."""
     found: Beyond = Counter()

@@ -146,5 +146,5 @@ def _outputs(predictions: Predictions) -> NDArray[np.float64]:
 
 def _as_predictions(outputs: NDArray[np.float64], like: Predictions) -> Predictions:
     if like.classes is None:
-        return Predictions(outputs, None, None)
+        return Predictions(outputs, None, None, widths=like.widths)
     return Predictions.of_probabilities(outputs, like.classes, like.class_weights)

@@ -39,7 +39,7 @@ def answer_of(
         reply["coverage"] = band["coverage"]
     if known is not None:
         reply["notes"] += known.far_values(rows.table)
-    order = manifest.get(row_order.FACT)
+    order = row_order.kept(manifest)
     if order:
         found = row_order.beyond(order, rows.table)
         reply["notes"] += row_order.notes(manifest, found)

@@ -181,6 +181,7 @@ _ADDED_LATER = (
     "optimizer",
     "histories",
     "weight",
+    "forecast",
 )
 
 
@@ -194,7 +195,8 @@ class Rules(Shape):
     it. ``measures``: what every model is measured by beside what fits its target. ``optimizer``:
     what proposes configurations; empty: what the provider chose for all. ``histories``: tasks that
     read trials of other programs, of which the search learns. ``weight``: the column that says how
-    much each row counts; empty: each once, else only what uses weights is searched.
+    much each row counts; empty: each once, else only what uses weights is searched. ``forecast``:
+    how the target follows its own past (``easeml.contract.tasks.ForecastRule``); empty: it is none.
     """
 
     models: list[str] | None = None
@@ -207,6 +209,7 @@ class Rules(Shape):
     optimizer: str = ""
     histories: list[str] = field(default_factory=list)
     weight: str = ""
+    forecast: Json = field(default_factory=dict)
 
     def to_json(self) -> Json:
         """Return the JSON object; without what is not said, as before there were such keys."""
@@ -227,17 +230,21 @@ class ModuleConfig(Shape):
 
 @dataclass(frozen=True, slots=True)
 class CandidatePipeline(Shape):
-    """Transforms, in order, then a model. ``monotonic``: as of ``Rules`` when it was made."""
+    """Transforms, in order, then a model. ``monotonic`` and ``forecast``: as of ``Rules`` when it
+    was made.
+    """
 
     transforms: list[ModuleConfig]
     model: ModuleConfig
     monotonic: dict[str, str] = field(default_factory=dict)
+    forecast: Json = field(default_factory=dict)
 
     def to_json(self) -> Json:
-        """Return the JSON object; without ``monotonic`` where nothing has to be."""
+        """Return the JSON object; without the rules of which there are none."""
         document = asdict(self)
-        if not self.monotonic:
-            del document["monotonic"]
+        for rule in ("monotonic", "forecast"):
+            if not document[rule]:
+                del document[rule]
         return document
 
 

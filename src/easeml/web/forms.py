@@ -48,6 +48,18 @@ def positive_number(
     return unit * number
 
 
+def steps_ahead(text: str, where: str) -> int:
+    """Return how many steps are to be forecast. Raises ``InvalidInput`` for all but numbers of them."""
+    is_number = text.isascii() and text.isdigit()
+    if is_number and text.strip("0"):
+        return int(text)
+    raise InvalidInput(
+        f"{text!r} is no number of steps.",
+        where=where,
+        remedy="Write a whole number: of months, days, or whatever lies between rows.",
+    )
+
+
 def chosen_file(field: UploadFile | str | None) -> UploadFile | None:
     """Return the file of a field; browsers send a nameless one where none was chosen."""
     if isinstance(field, UploadFile) and field.filename:

@@ -32,6 +32,8 @@ PLACES = (
     # What follows a type in brackets, or stands in a sentence.
     Place(r"\(--set '?((?:(?! \(--)[^=])+)=(\w+)'?\)", r"(choose \2 as the type of \1)", ""),
     Place(r"\(--keep NAME\)", '(choose "use" in the table of columns)', ""),
+    Place(r"\(--forecast STEPS\)", '(New application, "Forecast")', "/new"),
+    Place(r"\(--series COLUMN\)", '(New application, "tells series apart")', "/new"),
     Place(r"\(--split '\w+:[^']+'\)", '(New application, "Rows that test")', "/new"),
     Place(
         r"fill_absent=true in the query",
@@ -81,6 +83,7 @@ PLACES = (
         'the tab Release and watch, "What is kept of requests"',
         "./history#kept",
     ),
+    Place(r"easeml predict ID FILE", 'the tab Try it, "Many rows"', "./try"),
     Place(r"easeml app delete", 'the tab Settings, "Delete"', "./settings#delete"),
     Place(r"easeml app (?:show|wait)(?: app_\w+)?", "the tab Overview", "."),
     Place(r"easeml key create NAME --scope SCOPE", "the page of your account", "/account"),

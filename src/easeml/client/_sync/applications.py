@@ -140,6 +140,32 @@ class Applications(Calls):
             content_type = "application/json"
         return self._predict_body(application_id, content, content_type, timeout, permitted)
 
+    def forecast(
+        self,
+        application_id: str,
+        steps: int,
+        *,
+        newer: Sequence[Mapping[str, Any]] | None = None,
+        csv: str | bytes | None = None,
+        timeout: float | None = None,
+    ) -> Prediction:
+        """Forecast the next steps of each series: ``rows`` of the answer say which.
+
+        ``newer``: rows with values of the target that the model does not know yet; or ``csv``, the
+        body of a file of them. ``known`` of the answer: the last values. ``timeout``: seconds to
+        wait instead of the client's. Raises InvalidInput where the application does not forecast,
+        or its rows need more than their time and series; NotReady while there is no model yet,
+        TimedOut.
+        """
+        content, content_type = b"", "application/json"
+        if newer:
+            content = json.dumps({"rows": list(map(dict, newer))}).encode()
+        elif csv is not None:
+            content = csv.encode() if isinstance(csv, str) else csv
+            content_type = "text/csv"
+        asked = {"forecast": str(steps)}
+        return self._predict_body(application_id, content, content_type, timeout, asked)
+
     def _predict_frame(
         self,
         application_id: str,

@@ -93,7 +93,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         target=proposal.name,
         input=decided.schema_in,
         output=decided.schema_out,
-        notes=[*notes, *_doubts(proposal), *decided.notes],
+        notes=[*notes, *_doubts(proposal), *decided.notes, *decided.time_notes],
         sure=proposal.sure,
         reason=proposal.reason,
         rivals=proposal.rivals,

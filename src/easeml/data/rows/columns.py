@@ -56,6 +56,7 @@ class TextColumn:
     def __init__(self, node: Node, schema: Schema, is_answer: bool):
         self.name = node.label
         self.node = node
+        self.schema = schema
         self.is_answer = is_answer
         self.kind = kind_of(node)
         self.labels = labels_of(schema, node)

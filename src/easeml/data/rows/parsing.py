@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
@@ -45,6 +45,8 @@ _SHOWN_NAMES = 8  # of columns, in one sentence
 FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 FILL_EMPTY = "fill-empty=true"  # another
 EXPLAIN = "explain=true"  # and one of what the answer is to say
+FORECAST = "forecast"  # and one of how many steps are to be forecast
+MOST_STEPS = 10_000
 _OF_QUERIES = {"fill_absent": FILL_ABSENT, "fill_empty": FILL_EMPTY, "explain": EXPLAIN}
 _TRUTHS: dict[str, bool] = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
@@ -59,9 +61,10 @@ _FILES = ("application/octet-stream", "application/zip", "multipart/form-data") 
 class Rows:
     """Rows to predict.
 
-    ``labels``: the target column, where every row has it. ``notes``: what was unusual. ``names``:
-    those of the files that the rows are. ``absent``: columns that were not sent. ``filled``:
-    columns with empty cells, where training rows had none.
+    ``labels``: the target column, where every row has it. ``values``: those of a target that is a
+    number, NaN where a row has none; None where no row can have one. ``notes``: what was unusual.
+    ``names``: those of the files that the rows are. ``absent``: columns that were not sent.
+    ``filled``: columns with empty cells, where training rows had none.
     """
 
     table: ColumnTable
@@ -70,6 +73,15 @@ class Rows:
     names: list[str] = field(default_factory=list)
     absent: list[str] = field(default_factory=list)
     filled: list[str] = field(default_factory=list)
+    values: pd.Series | None = None
+
+    @property
+    def with_values(self) -> ColumnTable:
+        """The table, with the target where rows have values of it: what a forecast knows."""
+        if self.values is None:
+            return self.table
+        columns = {**self.table.columns, str(self.values.name): self.values.to_numpy()}
+        return ColumnTable(columns, self.table.rows, self.table.numbers)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -120,15 +132,19 @@ def permitted(query: Mapping[str, str]) -> str:
 
     Raises ``DatasetError`` for anything else: who asks for more would not get it.
     """
-    unknown = sorted(query.keys() - _OF_QUERIES.keys())
+    known = [*_OF_QUERIES, FORECAST]
+    unknown = sorted(query.keys() - known)
     if unknown:
         raise DatasetError(
             "This is nothing that a prediction can be asked for.",
             where=f"query: {unknown[0]}",
-            remedy=did_you_mean(unknown[0], _OF_QUERIES),
+            remedy=did_you_mean(unknown[0], known),
         )
     said = []
     for name, value in query.items():
+        if name == FORECAST:
+            said.append(f"; {FORECAST}={_steps(value)}")
+            continue
         if value.lower() not in _TRUTHS:
             raise DatasetError(
                 f"{shown(value)} is neither true nor false.",
@@ -138,6 +154,17 @@ def permitted(query: Mapping[str, str]) -> str:
         if _TRUTHS[value.lower()]:
             said.append(f"; {_OF_QUERIES[name]}")
     return "".join(said)
+
+
+def _steps(text: str) -> int:
+    """Return how many steps are to be forecast. Raises ``DatasetError``."""
+    if text.isascii() and text.isdigit() and 1 <= int(text) <= MOST_STEPS:
+        return int(text)
+    raise DatasetError(
+        f"{shown(text)} is no number of steps.",
+        where=f"query: {FORECAST}",
+        remedy=f"Write a whole number from 1 to {MOST_STEPS:,}.",
+    )
 
 
 def read_rows(
@@ -164,6 +191,7 @@ class Reader:
         self.columns = _columns(schema_in)
         self.names = [column.name for column in self.columns]
         self.target = _columns(schema_out, is_answer=True)[0]
+        self._given = _where_given(self.target)
         self.known = frozenset([*self.names, *schema_in.dropped, self.target.name])
         self.is_numbered = width_of(self.known) > 0
         numbers = [column.name for column in self.columns if _takes_plain_numbers(column)]
@@ -194,9 +222,17 @@ class Reader:
         if len(columns) < len(self.columns):
             columns = self._columns_of_cells(rows, columns, findings)
         labels = self._labels_of_cells(rows, findings)
+        values = self._values_of_cells(rows, labels, findings)
         findings.check()
         table = ColumnTable(columns, len(rows), numbers)
-        return Rows(table, labels, findings.notes, absent=findings.absent, filled=[*findings.empty])
+        return Rows(
+            table,
+            labels,
+            findings.notes,
+            absent=findings.absent,
+            filled=[*findings.empty],
+            values=values,
+        )
 
     def _columns_of_cells(
         self, rows: list[Any], read: Mapping[str, Any], findings: Findings
@@ -258,8 +294,17 @@ class Reader:
         place = places(names=names)
         inputs = self._inputs(table, findings, place)
         labels = self._labels_of_table(table, findings, place)
+        values = self._values_of_table(table, labels, findings, place)
         findings.check()
-        return Rows(inputs, labels, findings.notes, list(names), findings.absent, [*findings.empty])
+        return Rows(
+            inputs,
+            labels,
+            findings.notes,
+            list(names),
+            findings.absent,
+            [*findings.empty],
+            values,
+        )
 
     def look_at(self, table: pa.Table, findings: Findings) -> None:
         """Note columns that are not known. Raises DatasetError where none is."""
@@ -275,12 +320,17 @@ class Reader:
     def read_part(
         self, part: pa.Table, findings: Findings, start: int, decimal: str
     ) -> ColumnTable:
-        """Read the inputs of a part of a table, whose first row is row ``start`` of it.
+        """Read the inputs of a part of a table, whose first row is row ``start`` of it, and values
+        of a target that is a number.
 
         Faults are kept in ``findings``. ``decimal``: what stands before decimals in the table.
         """
         plain = without_dots_of_thousands(part, self._quantities, decimal)
-        return self._inputs(plain, findings, places(start))
+        place = places(start)
+        inputs = self._inputs(plain, findings, place)
+        # Answers are not compared with predictions here: one that is no number is unknown.
+        values = self._values_of_table(plain, None, Findings(), place)
+        return Rows(inputs, None, [], values=values).with_values
 
     def _inputs(self, table: pa.Table, findings: Findings, place: Place) -> ColumnTable:
         columns = {}
@@ -332,6 +382,27 @@ class Reader:
             return None
         return self._labels(self.target.from_table(table, findings, place))
 
+    def _values_of_cells(
+        self, rows: list[Any], labels: pd.Series | None, findings: Findings
+    ) -> pd.Series | None:
+        """The numbers of the target in JSON rows; None where no row has one."""
+        if not _is_number(self.target):
+            return None
+        if labels is not None:
+            return labels
+        is_there = any(self.target.name in row for row in rows)
+        return self._labels(self._given.from_cells(rows, findings)) if is_there else None
+
+    def _values_of_table(
+        self, table: pa.Table, labels: pd.Series | None, findings: Findings, place: Place
+    ) -> pd.Series | None:
+        """The numbers of the target in a table; None where no row has one."""
+        if not _is_number(self.target) or self.target.name not in table.column_names:
+            return None
+        if labels is not None:
+            return labels
+        return self._labels(self._given.from_table(table, findings, place))
+
     def _labels(self, answers: Any) -> pd.Series:
         import pandas as pd
 
@@ -358,6 +429,13 @@ class Reader:
             without = f"{rows - given} of {rows} rows have no '{self.target.name}'"
             findings.note(f"{without}: quality is not computed. Send the others alone to see it.")
         return given == rows
+
+
+def _where_given(target: TextColumn | CellColumn) -> TextColumn | CellColumn:
+    """Return the column of a target that not every row has."""
+    if isinstance(target, CellColumn):
+        return target
+    return type(target)(replace(target.node, optional=True), target.schema, is_answer=True)
 
 
 def _is_series(column: TextColumn | CellColumn) -> bool:

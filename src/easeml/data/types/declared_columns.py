@@ -33,7 +33,8 @@ _LEFT_OUT = "You left it out."
 class Columns:
     """Columns with their final roles, the target, the schemas, and what is to be said about them.
 
-    ``leak_notes``: of inputs that may know the target.
+    ``leak_notes``: of inputs that may know the target. ``time_notes``: of rows that have little but
+    their time.
     """
 
     columns: list[ColumnReport]
@@ -42,6 +43,7 @@ class Columns:
     schema_out: Schema
     notes: list[str]
     leak_notes: list[str]
+    time_notes: list[str]
 
 
 def declare_columns(
@@ -232,8 +234,9 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
         target,
         schema_in,
         schema_out,
-        notes=[*unused, *counting, *odd, *_forecast_notes(inputs, answer)],
+        notes=[*unused, *counting, *odd],
         leak_notes=_leak_notes(inputs, target),
+        time_notes=_time_notes(inputs, answer),
     )
 
 
@@ -241,7 +244,7 @@ def _is_sure_time(column: ColumnReport) -> bool:
     return column.nature == "time" and column.nature_confidence >= _SURE_OF_TIME
 
 
-def _forecast_notes(inputs: Sequence[ColumnReport], answer: ColumnReport) -> list[str]:
+def _time_notes(inputs: Sequence[ColumnReport], answer: ColumnReport) -> list[str]:
     """What is said where a number has little to be told from but the time that sorts the rows."""
     times = list(filter(_is_sure_time, inputs))
     kinds = Counter(map(attrgetter("type"), inputs))
@@ -251,9 +254,7 @@ def _forecast_notes(inputs: Sequence[ColumnReport], answer: ColumnReport) -> lis
     time = times[0].name
     return [
         f"Little but the time of a row is known ('{time}'), and no model looks at the rows before "
-        f"it. To forecast '{answer.name}', give each row columns of the values that are known by "
-        "then, such as the one of a season before, and test on the latest rows "
-        f"(--split 'time:{time}')."
+        f"it. If '{answer.name}' follows its own past, forecast it (--forecast STEPS)."
     ]
 
 

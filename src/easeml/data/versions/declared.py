@@ -18,6 +18,7 @@ from easeml.data.types.text_tables import ROW, column_text, row_place
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
 from easeml.data.versions.folds import with_folds
 from easeml.data.versions.row_weights import count_notes, left_out_notes, weights_of_table
+from easeml.data.versions.series import check_series, forecast_notes
 from easeml.data.versions.splits import ROLES, Split, group_roles, row_roles, rows_told, split_notes
 from easeml.schema import Schema
 
@@ -61,6 +62,7 @@ def declare(
     seed: int = 0,
     split: str = "random",
     weight: str | None = None,
+    series: Sequence[str] | None = None,
 ) -> Declared:
     """Apply a declaration to a table that ``read_table`` gave, and give rows their roles.
 
@@ -71,7 +73,8 @@ def declare(
     where the target is a category (the only row of a class is a train row); ``time:COLUMN``, the
     latest test; ``group:COLUMN``, rows of one group with one role, drawn with ``seed``;
     ``given:COLUMN``, which says train, validation or test and is not an input. Rows of weight 0 are
-    left out.
+    left out. ``series``: of a forecast, whose split is by time, the columns by which series are
+    told apart; none where there is one. None: it is no forecast.
 
     Raises:
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
@@ -94,12 +97,15 @@ def declare(
     notes = [
         *final.leak_notes,
         *final.notes,
+        *_time_notes(final, way, series),
         *count_notes(weights),
         *left_out_notes(is_row & ~counts),
         *_pool_notes(len(pool), final.target),
         *split_notes(way, final.columns),
     ]
 
+    if series is not None:
+        check_series(answered, way.column, series)
     by = None
     if way.column:
         by = split_values(table, way, report_named(way.column, final.columns))[is_answered]
@@ -130,6 +136,14 @@ def declare(
 def report_named(name: str, reports: Sequence[ColumnReport]) -> ColumnReport:
     """Return the report of a column that is there."""
     return next(report for report in reports if report.name == name)
+
+
+def _time_notes(final: Columns, way: Split, series: Sequence[str] | None) -> list[str]:
+    """What is said of the time: of a forecast, which columns have to be known ahead."""
+    if series is None:
+        return final.time_notes
+    inputs = [report.name for report in final.columns if report.role == "input"]
+    return forecast_notes(inputs, final.target, way.column, series)
 
 
 def _pool_notes(unanswered: int, target: str) -> list[str]:

@@ -15,7 +15,7 @@ from easeml.contract import measures
 from easeml.contract.models import Measure
 from easeml.data import EXPLAIN, ColumnTable, Rows, kinds_of, parse_rows
 from easeml.data.errors import first_of
-from easeml.engine.serving import explained
+from easeml.engine.serving import explained, forecasts
 from easeml.errors import EasemlError
 from easeml.modules import Predictions, interval, known_rows, measured
 from easeml.modules.ensemble import TrainedEnsemble
@@ -63,7 +63,7 @@ def answer_each(served: Served, requests: Sequence[Request]) -> list[Answer]:
     call predicts the rows of all. Where it fails, each request is predicted by itself: rows that
     break a model break the answer to who sent them.
     """
-    read = [_guarded(lambda one=one: _rows_of(served, one)) for one in requests]
+    read = [_guarded(lambda one=one: _read(served, one)) for one in requests]
     whole = [rows for rows in read if isinstance(rows, Rows)]
     predicted = iter(_predicted_together(served, whole))
     answers = []
@@ -78,12 +78,22 @@ def answer_each(served: Served, requests: Sequence[Request]) -> list[Answer]:
 def _predicted_together(served: Served, requests: Sequence[Rows]) -> list[Predictions | None]:
     """Return the predictions for each request; None of those that are predicted by themselves."""
     alone: list[Predictions | None] = [None] * len(requests)
-    if len(requests) < 2:
-        return alone
+    if len(requests) < 2 or served.trained.past is not None:
+        return alone  # what one request tells of the past is not for others
     found = _guarded(lambda: _predict_all(served, requests))
     if isinstance(found, Answer):
         return alone
     return [*found]
+
+
+def _read(served: Served, request: Request) -> Rows | Answer:
+    """Return the rows of a request, or the answer to one that sends none."""
+    steps = forecasts.steps_of(request.content_type)
+    if steps is None:
+        return _rows_of(served, request)
+    found = forecasts.forecast(served, request.body, request.content_type, steps)
+    answer = _told(served, found.rows, found.predicted)
+    return Answer(200, dumps({**answer, **found.told}))
 
 
 def _rows_of(served: Served, request: Request) -> Rows:
@@ -109,7 +119,7 @@ def _answered(
     """Return the answer to rows. ``predicted``: where that is known already."""
 
     def answer() -> Answer:
-        made = served.trained.predict(rows.table) if predicted is None else predicted
+        made = served.trained.predict(rows.with_values) if predicted is None else predicted
         told = _told(served, rows, made)
         if EXPLAIN in request.content_type:
             _tell_attributions(served, rows, made, told)
@@ -161,6 +171,8 @@ def _told(served: Served, rows: Rows, predicted: Predictions) -> dict[str, Any]:
         "model_name": served.name,
         **answer_of(rows, predicted, served.trained.manifest, served.known),
     }
+    if served.trained.past is not None:
+        reply["notes"] += forecasts.notes_of(served.trained.past, rows)
     if rows.labels is not None:
         with suppress(ProgramFailed):  # an uploaded objective; the predictions are good
             reply["quality"] = _quality(served, rows.labels, predicted)

@@ -29,6 +29,9 @@ def convert(trained: TrainedPipeline | TrainedEnsemble) -> ModelProto:
     if target.shape:
         raise NotConvertible("Targets that are tensors have no ONNX graph.", where=target.column)
     total = ""
+    if members[0].past is not None:
+        said = "A forecast keeps what it knows of the past, which no ONNX graph has."
+        raise NotConvertible(said, where=target.column)
     for member, weight in zip(members, weights, strict=True):
         part = graph.add("Mul", _scores(graph, member), graph.constant(np.float64(weight)))
         total = graph.add("Add", total, part) if total else part

@@ -34,11 +34,13 @@ def fit_members(
     rows: pd.DataFrame,
     weights: NDArray[Any] | None = None,
     checkpoints: Path | None = None,
+    history: pd.DataFrame | None = None,
 ) -> list[TrainedPipeline]:
     """Fit each pipeline on rows.
 
     ``weights`` (rows,): how much each row counts, for pipelines that take them. ``checkpoints``: the
-    folder in which each finds where an attempt that was killed had come to.
+    folder in which each finds where an attempt that was killed had come to. ``history``: as of
+    ``Context``.
     """
     from easeml.modules.leash import Leash
     from easeml.modules.pipeline import Context, fit
@@ -54,6 +56,7 @@ def fit_members(
             objective=spec.objective,
             checkpoint=None if checkpoints is None else checkpoints / checkpoint_of(number),
             weights=weights,
+            history=history,
         )
         pipeline = member.pipeline.model_dump()
         trained = fit(pipeline, rows, spec.schema_in, spec.schema_out, context)

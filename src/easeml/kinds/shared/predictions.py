@@ -4,7 +4,8 @@ Columns: ``row`` (int64), ``role`` (validation, test, or train of what folds pre
 ``prediction`` (nested lists of a tensor),
 ``probabilities`` (list of double, in the order of the classes; null for regression). The classes
 are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a
-label, key ``class_weights`` (``easeml.modules.decision``).
+label, key ``class_weights`` (``easeml.modules.decision``). ``width`` (double), where predictions
+have widths.
 """
 
 import json
@@ -57,6 +58,7 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
         probabilities=probabilities,
         classes=names,
         class_weights=None if weights is None else np.asarray(weights),
+        widths=chosen["width"].to_numpy() if "width" in chosen.column_names else None,
     )
 
 
@@ -81,11 +83,12 @@ def _table(role: str, rows: Any, predictions: Any) -> Any:
     listed_values = (
         values.astype(float).tolist() if predictions.classes is None else list(map(str, values))
     )
-    return pa.table(
-        {
-            "row": pa.array(np.asarray(rows), pa.int64()),
-            "role": pa.array([role] * len(rows)),
-            "prediction": pa.array(listed_values),
-            "probabilities": pa.array(listed, pa.list_(pa.float64())),
-        }
-    )
+    columns = {
+        "row": pa.array(np.asarray(rows), pa.int64()),
+        "role": pa.array([role] * len(rows)),
+        "prediction": pa.array(listed_values),
+        "probabilities": pa.array(listed, pa.list_(pa.float64())),
+    }
+    if predictions.widths is not None:
+        columns["width"] = pa.array(predictions.widths, pa.float64())
+    return pa.table(columns)

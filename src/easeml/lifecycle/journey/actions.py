@@ -145,7 +145,7 @@ def _retire(facts: Facts) -> Action | None:
 
 
 def _feasibility(facts: Facts) -> Action | None:
-    if not _is_due(facts, "feasibility", facts.feasible):
+    if facts.forecasts or not _is_due(facts, "feasibility", facts.feasible):
         return None
     why = "The data has changed since it was asked what any model could reach."
     if facts.feasible is None:

@@ -141,7 +141,8 @@ class Facts:
     proposed since monitoring looked; None: it was not asked, or has none. ``asked``: tools that are
     being asked now. ``stale``: tools whose answer is of an older version of the data, or another
     goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
-    be tested any more.
+    be tested any more. ``forecasts``: the target follows its own past, so that tools which look at
+    each row alone tell nothing of it.
     """
 
     target: str
@@ -177,6 +178,7 @@ class Facts:
     stale: frozenset[str] = frozenset()
     parts: tuple[Part, ...] = ()
     worn: int = 0
+    forecasts: bool = False
     experience: Mapping[str, Experience] = field(default_factory=dict)  # by kind of action
 
     def count(self, role: str) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from easeml.contract.journey import FORECAST_IS_NOT_JUDGED
 from easeml.contract.reports import ApplicationTool, NewReport, ToolParameter
 from easeml.contract.resources import Page
 from easeml.contract.states import VersionState
@@ -22,6 +23,7 @@ from easeml.store import Store, Tables, id_of
 from easeml.store.records import Application, DatasetVersion, Report, TrainedModel
 
 _LARGEST = 2**28  # bytes of rows of production
+_OF_ROWS_ALONE = "feasibility"  # the tool that looks at no other rows
 _DEFAULT_MODELS = {
     "": "the model that serves",
     "one": "the model that serves",
@@ -142,6 +144,8 @@ def _why_not(tables: Tables, application: Application, version: DatasetVersion, 
     """Return what a tool lacks to be asked about an application; empty where it can be."""
     if version.state != VersionState.READY:
         return "The data is not prepared."
+    if tool.name == _OF_ROWS_ALONE and application.rules.forecast:
+        return f"Of a forecast it tells nothing: {FORECAST_IS_NOT_JUDGED}"
     lacking = _why_no_test_rows(tables, application, version, tool)
     return lacking or asked_models.why_none(tables, application, tool)
 

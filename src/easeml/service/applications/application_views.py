@@ -9,6 +9,7 @@ from easeml.contract.permissions import in_order
 from easeml.contract.states import TaskState
 from easeml.service.access.caller import Caller
 from easeml.service.advice import test_quality
+from easeml.service.applications import forecasts
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models.trained_models import show_models
@@ -88,6 +89,7 @@ class _Loaded:
             left_out=application.rules.exclude,
             constrained=application.rules.constrain,
             weight=application.rules.weight,
+            forecast=forecasts.shown(application.rules),
             endpoint=f"/api/v1/applications/{application.id}/predict",
             live_model=live,
             released=self.released.get(application.id, []),

@@ -21,7 +21,7 @@ from easeml.ids import new_id
 from easeml.modules import ModelMatch, Module, Registry, labels_of
 from easeml.search import spaces
 from easeml.service.access.caller import Caller
-from easeml.service.applications import objectives
+from easeml.service.applications import forecasts, objectives
 from easeml.service.datasets import datasets, deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.optimizers import optimizer_of
@@ -57,7 +57,9 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     """
     dataset, upload = _find_upload(tables, declaration)
     _check_rows(upload)
+    declaration = forecasts.split_by_time(declaration, upload)
     columns = _declare_columns(upload, declaration)
+    forecasts.check(declaration, columns, upload.summary.rows or 0)
     fitting = objectives.fitting(registry, columns, weighted=bool(declaration.weight))
     objective = objectives.chosen(declaration, fitting, registry, columns.schema_out)
     rules = _rules(declaration)
@@ -85,6 +87,7 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
         families=objectives.families(registry, columns.schema_out),
         labels=labels_of(columns.schema_out.to_json()) or [],
         models=[_option(match, costs.get(match.module.name)) for match in plan.models],
+        forecast=forecasts.shown(plan.rules),
     )
 
 
@@ -208,6 +211,7 @@ def _rules(declaration: Declaration) -> Rules:
         dict(declaration.monotonic),
         optimizer=declaration.optimizer,
         weight=declaration.weight or "",
+        forecast=forecasts.rule_of(declaration),
     )
 
 
@@ -254,6 +258,7 @@ def told(plan: Plan) -> Json:
         "seed": declaration.seed,
         "split": declaration.split,
         **weight,
+        **forecasts.told(declaration),
     }
 
 

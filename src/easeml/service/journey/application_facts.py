@@ -90,6 +90,7 @@ def facts_of(
         answers=answers,
         asked=_asked(tables, application),
         worn=kept_gates.retirable(kept_gates.of_application(tables, application.id), version),
+        forecasts=bool(application.rules.forecast),
         stale=_stale(reports, version, found, goals.asked(goal, application)),
     )
 

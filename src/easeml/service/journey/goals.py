@@ -92,11 +92,11 @@ def ask_feasibility(tx: Transaction, application: Application, version: DatasetV
 
     The tool sees train and validation rows, never test rows. A goal that it cannot judge is left
     out of the question: it then says what the best accuracy or R2 is. After few answers of people
-    what was found holds, and nothing is asked.
+    what was found holds, and nothing is asked. Nor is it asked of a forecast, which it cannot judge.
     """
     tables = tx.scoped(application.tenant_id)
     goal = newest(tables, application.id)
-    if goal is None:
+    if goal is None or application.rules.forecast:
         return
     parameters = asked(goal, application)
     is_known = _is_answered(tables, application, parameters)

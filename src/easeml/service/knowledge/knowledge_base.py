@@ -110,7 +110,8 @@ def pipeline_of(registry: Registry, candidate: Candidate) -> Pipeline:
     pipeline = candidate.pipeline
     transforms = [registry.get(one.module).choice(one.config) for one in pipeline.transforms]
     model = registry.get(candidate.model).choice(pipeline.model.config)
-    return Pipeline.model_validate({"transforms": transforms, "model": model})
+    told = {**pipeline.to_json(), "transforms": transforms, "model": model}
+    return Pipeline.model_validate(told)
 
 
 def check_known(name: str, known: Iterable[str], message: str, where: str) -> None:

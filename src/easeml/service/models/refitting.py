@@ -88,6 +88,19 @@ def record(
         promotion.make_live(tx, application, model, PromotionKind.REFIT, _REASON)
 
 
+def told_newer(tx: Transaction, task: Task, artefact: str) -> None:
+    """Let a forecast serve from files that know newer values; it stays the model that it was.
+
+    Where it was fitted again since ``task`` was asked for, that fit knows them already.
+    """
+    tables = tx.scoped(task.tenant_id)
+    model = tables.models.get(task.subject)
+    if model.refitted:
+        tables.models.update(model.id, refitted=artefact)
+    else:
+        tables.models.update(model.id, artefact=artefact)
+
+
 def _serves_as_tested(tables: Tables, application: Application) -> bool:
     """Tell whether a model is tested before it serves, and may not be another one then."""
     if kept.active(tables, application.id) is not None:

@@ -46,7 +46,7 @@ def make_candidates(
         _add_configurations(arms, match.module, match.transforms, rules, version)
     for earlier in before:
         if arms.of(earlier.model) and _can_be_tried(registry, earlier, rules):
-            pipeline = replace(earlier.pipeline, monotonic=rules.monotonic)
+            pipeline = replace(earlier.pipeline, monotonic=rules.monotonic, forecast=rules.forecast)
             arms.add(earlier.model, pipeline, earlier.variant)
     for model in told:
         arms.add_config(model.module, model.config)
@@ -154,7 +154,7 @@ def _add_configurations(
     transforms = [ModuleConfig(one.name) for one in chain]
     for config in spaces.suggest(space, CONFIGURATIONS, seed=0):
         chosen = ModuleConfig(model.name, config)
-        pipeline = CandidatePipeline(transforms, chosen, rules.monotonic)
+        pipeline = CandidatePipeline(transforms, chosen, rules.monotonic, rules.forecast)
         arms.add(model.name, pipeline, model.name)
 
 

@@ -34,10 +34,12 @@ from easeml.web.release_chart import release_figure
 from easeml.web.release_page import needs_of, parts_of
 from easeml.web.report_parts import shown
 
+FORECAST_TAB = "/forecast"
 TABS = (
     ("", "Overview", Permission.LOOK),
     ("/next", "Next", Permission.LOOK),
     ("/work", "Work", Permission.LABEL),
+    (FORECAST_TAB, "Forecast", Permission.LOOK),
     ("/try", "Try it", Permission.LOOK),
     ("/models", "Models", Permission.LOOK),
     ("/tasks", "Tasks", Permission.LOOK),
@@ -53,6 +55,16 @@ TOLD = tuple(FeedbackKept.model_fields)
 """What became of truths, in the order in which an address says it."""
 
 
+def _tabs(application: Application, base: str) -> list[tuple[str, str]]:
+    """Return addresses and names of the tabs that the visitor may see, and that tell something."""
+    seen = []
+    for path, name, need in TABS:
+        is_empty = path == FORECAST_TAB and application.forecast is None
+        if need in application.may and not is_empty:
+            seen.append((base + path, name))
+    return seen
+
+
 async def load(context: PageContext) -> Application:
     """Return the application that the address names."""
     return await context.client.application(context.path("application"))
@@ -66,7 +78,7 @@ def render(
     about = {
         "application": application,
         "base": base,
-        "tabs": [(base + path, name) for path, name, need in TABS if need in application.may],
+        "tabs": _tabs(application, base),
         "may": allowed(application.may),
         "followed_remedy": followed.told(
             context.request.query_params.get("followed", ""), application

@@ -6,13 +6,14 @@ Reloads, Back and bookmarks keep it.
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import urlencode
 
 from easeml.client import made_request
 from easeml.contract.applications import Declaration, one_a_target
 from easeml.contract.datasets import Column, Version
 from easeml.errors import InvalidInput
-from easeml.web.forms import positive_number
+from easeml.web.forms import positive_number, steps_ahead
 from easeml.web.views.constraining import constraint_fields, constraints, told
 from easeml.web.views.costing import with_costs
 
@@ -22,6 +23,7 @@ _VERBS = {
     "drop": "left out",
     "input": "used",
     "weight": "weight of the row",
+    "series": "tells series apart",
     _TOO: "predicted too",
 }
 _WAYS = ("rising", "falling")
@@ -44,7 +46,8 @@ class Wishes:
     that was asked about, ``asked`` the task that finds out. ``latency`` in milliseconds and
     ``size`` in kilobytes are what a model may take. ``ways`` are how the prediction has to follow
     a column. ``codes`` are the values of a column, with commas, that stand for missing ones.
-    ``split`` says which rows test, as a declaration does; empty: those drawn at random.
+    ``split`` says which rows test, as a declaration does; empty: those drawn at random. ``ahead``:
+    how many steps the target is forecast; empty: it is not.
     """
 
     target: str
@@ -60,6 +63,7 @@ class Wishes:
     ways: Mapping[int, str] = dataclasses.field(default_factory=dict)
     codes: Mapping[int, str] = dataclasses.field(default_factory=dict)
     split: str = ""
+    ahead: str = ""
 
     @classmethod
     def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
@@ -83,6 +87,7 @@ class Wishes:
             ways=_by_column(named, "way", version, _is_way),
             codes=_by_column(named, "missing", version, _are_suspected),
             split=_split(named.get("split", ""), version),
+            ahead=named.get("ahead", "").strip(),
         )
 
     def query(self) -> str:
@@ -118,6 +123,7 @@ class Wishes:
             "latency": self.latency,
             "size": self.size,
             "split": self.split,
+            "ahead": self.ahead,
         }
         return [(name, wish) for name, wish in rules.items() if wish]
 
@@ -152,6 +158,7 @@ class Wishes:
             keep=self._in_role("input", version),
             weight=self._weight(version),
             split=self.split or "random",
+            forecast=self._forecast(version),
             exclude=list(self.exclude),
             max_latency=_limit(self.latency, "latency", 0.001),
             max_size=_bytes(self.size),
@@ -163,6 +170,19 @@ class Wishes:
         """Return the names of the columns that were given a role."""
         roles = _by_name(self.roles, version)
         return [name for name, given in roles.items() if given == role]
+
+    def _forecast(self, version: Version) -> dict[str, Any] | None:
+        """Return how the target is forecast; None where it is not. Raises ``InvalidInput``."""
+        series = self._in_role("series", version)
+        if self.ahead:
+            return {"ahead": steps_ahead(self.ahead, "ahead"), "series": series}
+        if series:
+            raise InvalidInput(
+                f"Only a forecast has series, and {series[0]} is to tell them apart.",
+                where="ahead",
+                remedy="Say how many steps ahead the target is forecast.",
+            )
+        return None
 
     def _weight(self, version: Version) -> str | None:
         """Return the column that was made the weight of rows. Raises ``InvalidInput`` for two."""
@@ -226,6 +246,11 @@ def splits(version: Version) -> dict[str, str]:
         elif column.nature == "group":
             found[f"group:{column.name}"] = f"rows of other {column.name} than those trained with"
     return found
+
+
+def has_times(version: Version) -> bool:
+    """Tell whether rows may be sorted by time, so that a target can follow its own past."""
+    return any(way.startswith("time:") for way in splits(version))
 
 
 def _split(text: str, version: Version) -> str:

@@ -24,7 +24,7 @@ from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.report_parts import ShownReport, shown
 from easeml.web.views.constraining import Setting, settings
 from easeml.web.views.costing import cost_table, is_cost
-from easeml.web.views.declaring import Wishes, splits
+from easeml.web.views.declaring import Wishes, has_times, splits
 from easeml.web.views.suspects import suspects
 
 _SAMPLES = Path(__file__).parents[1] / "samples"
@@ -194,6 +194,7 @@ async def _show(
         "hidden": max(0, len(version.columns) - _MOST_COLUMNS),
         "types": _TYPES,
         "splits": splits(version),
+        "has_times": has_times(version),
         "settings": _settings(proposal),
         "asked": dict(wishes.constrain),
         "kept": set(wishes.constrain),

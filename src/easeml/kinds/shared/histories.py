@@ -1,0 +1,28 @@
+"""The history of a forecast: all rows of a version whose values are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.contract.tasks import Pipeline
+    from easeml.data import VersionTables
+
+
+def history_of(version: VersionTables, pipelines: Sequence[Pipeline]) -> pd.DataFrame | None:
+    """Return times, series and values of all rows; None where no pipeline forecasts.
+
+    Values of test rows are among them: a forecast of a row may know what came before its origin,
+    and learns from training rows alone.
+    """
+    import pandas as pd
+
+    rules = [one.forecast for one in pipelines if one.forecast is not None]
+    if not rules:
+        return None
+    columns = [rules[0].time, *rules[0].series, version.target]
+    rows: Any = pd.concat([version.train, version.validation, version.test], ignore_index=True)
+    return rows[columns]

@@ -1,0 +1,68 @@
+"""The rows that follow what is known, as an endpoint takes them."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.modules.forecasting.past import Past
+
+_MOST_KNOWN = 2000  # values that are told beside a forecast
+_SEASONS_SHOWN = 3
+
+
+def next_rows(past: Past, steps: int, schema_in: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the next rows of each series as JSON objects: time and series, in order.
+
+    Times are written as the schema (JSON) says.
+    """
+    known = past.known
+    is_last = np.append(known.series[1:] != known.series[:-1], True)
+    series = np.repeat(known.series[is_last], steps)
+    ahead = np.tile(np.arange(1, steps + 1), int(is_last.sum()))
+    places = np.repeat(known.places[is_last], steps) + ahead
+    return _rows(past, series, places, schema_in)
+
+
+def last_rows(past: Past, steps: int, schema_in: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the last known rows of each series, with their values: what is shown beside a
+    forecast of so many steps.
+    """
+    known = past.known
+    ends = np.searchsorted(known.series, known.series, side="right")
+    from_end = ends - np.arange(len(ends))
+    season = max(past.seasons, default=0)
+    wanted = max(_SEASONS_SHOWN * steps, min(season, 2 * steps))
+    are_shown = np.flatnonzero(from_end <= wanted)[:_MOST_KNOWN]
+    rows = _rows(past, known.series[are_shown], known.places[are_shown], schema_in)
+    for row, value in zip(rows, known.values[are_shown].tolist(), strict=True):
+        row[past.rule.target] = value
+    return rows
+
+
+def _rows(
+    past: Past, series: NDArray[np.int64], places: NDArray[np.int64], schema_in: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    rule = past.rule
+    times = _written(past.steps.times(places), _format_of(rule.time, schema_in))
+    names = past.names_of_series()
+    rows = []
+    for number, time in zip(series.tolist(), times, strict=True):
+        rows.append({rule.time: time, **dict(zip(rule.series, names[number], strict=True))})
+    return rows
+
+
+def _format_of(column: str, schema_in: Mapping[str, Any]) -> str:
+    """Return how the values of a column are written."""
+    for name, node in schema_in["nodes"].items():
+        if node.get("column", name) == column:
+            return node.get("format", "")
+    return ""
+
+
+def _written(times: NDArray[Any], form: str) -> Iterable[Any]:
+    """Return times as they are sent: numbers, or texts of a form."""
+    if times.dtype.kind != "M":
+        return times.tolist()
+    return [time.strftime(form) for time in times.astype(object)]

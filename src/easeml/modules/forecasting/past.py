@@ -1,0 +1,301 @@
+"""What a forecast knows of the past: a model of numbers, told what was seen before its rows.
+
+A row is forecast from an origin: the last time whose value may be known. Its features are what was
+seen until then; its target is the difference to a plain forecast from the same origin (the value of
+the last season, say), so that models which do not go beyond what they learned follow a series that
+rises. Rows whose values are known are forecast from origins that lie ``ahead`` steps apart, a
+rolling origin (Tashman, *Out-of-sample tests of forecasting accuracy*, 2000); later ones from the
+last known value.
+
+One model forecasts all distances and all series, directly: the distance to the origin is a feature
+(Ben Taieb et al., *A review and comparison of strategies for multi-step ahead time series
+forecasting*, 2012; Montero-Manso and Hyndman, *Principles and algorithms for forecasting groups of
+time series*, 2021).
+"""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.modules.forecasting.known_values import Floats, KnownValues, Places
+from easeml.modules.forecasting.rule import Rule
+from easeml.modules.forecasting.steps import Steps
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.data import ColumnTable
+
+_COPIES = 4  # of a training row, each with another distance to its origin
+_MOST_ROWS = 40_000  # that these make
+_MOST_LAGS = 24
+_WITHOUT_SEASON = 7  # values of which a mean is, where no season is known
+_LEAST_SPREAD = 0.1  # of a series, as a share of that of all
+_MOST_GROWTH = 0.9  # of the mean error is due to the distance
+_TINY = 1e-12  # where there is no error, or one distance
+_LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen at the origins of rows, arrays of shape (rows,).
+
+    ``level``: the plain forecast; ``spread``: what differences to it are divided by; ``widths``:
+    how far forecasts may be off as against others; ``features``: by name.
+    """
+
+    level: Floats
+    spread: Floats
+    widths: Floats
+    features: dict[str, Floats]
+
+    def differences(self, values: Floats) -> Floats:
+        """Return what a model learns of values (rows,)."""
+        return (values - self.level) / self.spread
+
+    def values(self, differences: Floats) -> Floats:
+        """Return the values that a model means (rows,)."""
+        return self.level + differences * self.spread
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Known values of series, and how they are looked at.
+
+    ``keys``: the series as texts, sorted. ``anchor``: a place where an origin lies. ``seasons``:
+    after how many steps one comes again. ``middle`` and ``deviation``: median and standard
+    deviation of the training values. ``plain``: the name of the plain forecast. ``growth``: its
+    mean error at once, and by how much that grows with the root of the distance.
+    """
+
+    rule: Rule
+    steps: Steps
+    keys: NDArray[Any]
+    known: KnownValues
+    anchor: int
+    seasons: tuple[int, ...]
+    middle: float
+    deviation: float
+    plain: str = _LATEST
+    growth: tuple[float, float] = (1.0, 0.0)
+
+    @classmethod
+    def learn(cls, rule: Rule, rows: "pd.DataFrame", history: "pd.DataFrame") -> "Past":
+        """Look at training rows, and at the history: all rows whose values are known."""
+        keys, numbers = np.unique(_texts_of_keys(rule, history), return_inverse=True)
+        times = _times(history, rule)
+        steps = Steps.of(times, numbers)
+        values = history[rule.target].to_numpy(np.float64)
+        learned = rows[rule.target].to_numpy(np.float64)
+        places = steps.places(_times(rows, rule))
+        length = int(places.max() - places.min())
+        past = cls(
+            rule=rule,
+            steps=steps,
+            keys=keys,
+            known=KnownValues.sorted(numbers, steps.places(times), values),
+            anchor=int(places.max()),
+            seasons=steps.seasons_within(length),
+            middle=float(np.median(learned)),
+            deviation=float(np.std(learned)) or 1.0,
+        )
+        return past._with_best_plain(rows)
+
+    def _with_best_plain(self, rows: "pd.DataFrame") -> "Past":
+        """Choose the plain forecast that is nearest to the training rows."""
+        chosen, asked = self._asked_in_training(rows, seed=0)
+        truth = rows[self.rule.target].to_numpy(np.float64)[chosen]
+        errors = {}
+        for name, said in self._plain_forecasts(*asked).items():
+            errors[name] = float(np.abs(truth - said).mean())
+        past = replace(self, plain=min(errors, key=errors.__getitem__))
+        seen = past._seen(*asked)
+        return replace(past, growth=_growth(seen.features[_AHEAD], np.abs(seen.differences(truth))))
+
+    def of_training(self, rows: "pd.DataFrame", seed: int) -> tuple[Places, Seen]:
+        """Return the numbers of the rows to learn from, each several times, and what is seen of
+        them.
+
+        Each time a row has another distance to its origin. Rows without a past teach nothing.
+        """
+        chosen, asked = self._asked_in_training(rows, seed)
+        return chosen, self._seen(*asked)
+
+    def of_rows(self, table: "pd.DataFrame | ColumnTable") -> Seen:
+        """Return what is seen of rows that are to be forecast.
+
+        Values of the target that come with them are known, too.
+        """
+        told = self.told(table)
+        return told._seen(*told._asked(table))
+
+    def names_of_series(self) -> list[list[str]]:
+        """Return the values of the columns that tell series apart, of each series."""
+        return [str(key).split(_BETWEEN)[:-1] for key in self.keys]
+
+    def distances(self, table: "pd.DataFrame | ColumnTable") -> Places:
+        """Return how many steps after what is known each row lies (rows,)."""
+        _, places, origins = self._asked(table)
+        return places - origins
+
+    def plain_forecasts(self, table: "pd.DataFrame | ColumnTable") -> dict[str, Floats]:
+        """Return what needs no model, by name, of rows from their origins."""
+        told = self.told(table)
+        return told._plain_forecasts(*told._asked(table))
+
+    def told(self, table: "pd.DataFrame | ColumnTable") -> "Past":
+        """Return the past with the values of the target that come with rows."""
+        values = _values_of(table, self.rule.target)
+        is_known = np.isfinite(values)
+        if not is_known.any():
+            return self
+        texts = _texts_of_keys(self.rule, table)[is_known]
+        keys = np.union1d(self.keys, texts)
+        series = [np.searchsorted(keys, self.keys)[self.known.series], np.searchsorted(keys, texts)]
+        places = [self.known.places, self._places_of(table)[is_known]]
+        known = KnownValues.sorted(
+            np.concatenate(series),
+            np.concatenate(places),
+            np.concatenate([self.known.values, values[is_known]]),
+        )
+        return replace(self, keys=keys, known=known)
+
+    def _asked(self, table: "pd.DataFrame | ColumnTable") -> tuple[Places, Places, Places]:
+        """Return the series, the places and the origins of rows that are to be forecast."""
+        series, places = self._series_of(table), self._places_of(table)
+        last = self.known.last_places(series, default=places - 1)
+        since = places - 1 - self.anchor
+        rolling = self.anchor + since // self.rule.ahead * self.rule.ahead
+        return series, places, np.where(places > last, last, rolling)
+
+    def _asked_in_training(
+        self, rows: "pd.DataFrame", seed: int
+    ) -> tuple[Places, tuple[Places, Places, Places]]:
+        """Return the numbers of rows, with their series, places and origins."""
+        ahead = self.rule.ahead
+        copies = int(np.clip(_MOST_ROWS // len(rows), 1, min(ahead, _COPIES)))
+        first = np.random.default_rng(seed).integers(ahead, size=len(rows))
+        distances = [1 + (first + copy * ahead // copies) % ahead for copy in range(copies)]
+        chosen = np.tile(np.arange(len(rows)), copies)
+        series = self._series_of(rows)[chosen]
+        places = self._places_of(rows)[chosen]
+        origins = places - np.concatenate(distances)
+        count, _ = self.known.until(series, origins)
+        least = max(1, min(self._season, int(np.median(count))))
+        has_past = count >= least
+        if not has_past.any():
+            has_past[:] = True
+        asked = series[has_past], places[has_past], origins[has_past]
+        return chosen[has_past], asked
+
+    @property
+    def _season(self) -> int:
+        """Return of how many values a mean is taken."""
+        return self.seasons[0] if self.seasons else _WITHOUT_SEASON
+
+    def _series_of(self, table: "pd.DataFrame | ColumnTable") -> Places:
+        """Return the number of the series of each row; a new series has one that none has."""
+        texts = _texts_of_keys(self.rule, table)
+        numbers = np.searchsorted(self.keys, texts)
+        found = self.keys[np.minimum(numbers, len(self.keys) - 1)] == texts
+        return np.where(found, numbers, len(self.keys))
+
+    def _places_of(self, table: "pd.DataFrame | ColumnTable") -> Places:
+        """Return the places of rows; one without a time comes after what was learned."""
+        times = _times(table, self.rule)
+        is_missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times)
+        places = np.full(len(times), self.anchor + 1)
+        places[~is_missing] = self.steps.places(times[~is_missing])
+        return places
+
+    def _plain_forecasts(
+        self, series: Places, places: Places, origins: Places
+    ) -> dict[str, Floats]:
+        """Return what needs no model, by name."""
+        known = self.known
+        count, last = known.until(series, origins)
+        middle = np.full(len(places), self.middle)
+        latest = known.lag(count, last, 0, middle)
+        mean = known.means(count, last, self._season, middle)
+        told = {_LATEST: latest, "mean": mean}
+        for season in self.seasons:
+            back = _whole_seasons(places - origins, season)
+            before = known.at(series, places - back, mean)
+            count_before, last_before = known.until(series, origins - season)
+            mean_before = known.means(count_before, last_before, season, mean)
+            now = known.means(count, last, season, middle)
+            told[f"{season} before"] = before
+            told[f"{season} before and its rise"] = before + (now - mean_before) * back / season
+        return told
+
+    def _seen(self, series: Places, places: Places, origins: Places) -> Seen:
+        """Return what is seen of rows at their origins."""
+        known = self.known
+        told = self._plain_forecasts(series, places, origins)
+        level = told.pop(self.plain)
+        count, last = known.until(series, origins)
+        spread = np.ones(len(places))
+        if self.rule.series:
+            least = _LEAST_SPREAD * self.deviation
+            spread = np.maximum(known.spreads(count, last), least)
+
+        for lag in range(1, min(self._season + 1, _MOST_LAGS)):
+            told[f"lag {lag}"] = known.lag(count, last, lag, level)
+        for season in self.seasons:
+            back = _whole_seasons(places - origins, season) + season
+            told[f"{2 * season} before"] = known.at(series, places - back, level)
+        for values in (3, 2 * self._season, 4 * self._season):
+            told[f"mean of {values}"] = known.means(count, last, values, level)
+
+        ahead = (places - origins).astype(np.float64)
+        features = {_AHEAD: ahead, _LEVEL: level}
+        for name, said in told.items():
+            features[name] = (said - level) / spread
+        at_once, more = self.growth
+        return Seen(level, spread, spread * (at_once + more * np.sqrt(ahead)), features)
+
+
+_AHEAD, _LEVEL = "ahead", "level"
+_BETWEEN = "\n"  # the names of a series
+
+
+def _growth(ahead: Floats, errors: Floats) -> tuple[float, float]:
+    """Return what errors are at once, and by how much they grow with the root of the distance.
+
+    A line by least squares that does not fall, and is above 0 at once.
+    """
+    mean = max(float(errors.mean()), _TINY)
+    roots = np.sqrt(ahead)
+    middle = float(roots.mean())
+    spread = max(float(np.square(roots - middle).sum()), _TINY)
+    slope = float(((roots - middle) * errors).sum()) / spread
+    slope = float(np.clip(slope, 0.0, _MOST_GROWTH * mean / middle))
+    return mean - slope * middle, slope
+
+
+def _whole_seasons(steps: Places, season: int) -> Places:
+    """Return the least whole seasons that are at least so many steps, in steps."""
+    return -(-steps // season) * season
+
+
+def _texts_of_keys(rule: Rule, table: "pd.DataFrame | ColumnTable") -> NDArray[Any]:
+    """Return the name of the series of each row (rows,)."""
+    names = np.full(len(table), "", dtype=object)
+    for column in rule.series:
+        names += np.asarray(table[column]).astype(str).astype(object) + _BETWEEN
+    return names.astype(str)
+
+
+def _times(table: "pd.DataFrame | ColumnTable", rule: Rule) -> NDArray[Any]:
+    """Return the times of rows as datetime64 or float64 (rows,)."""
+    times = np.asarray(table[rule.time])
+    return times if times.dtype.kind == "M" else times.astype(np.float64)
+
+
+def _values_of(table: "pd.DataFrame | ColumnTable", target: str) -> Floats:
+    """Return the values of the target that come with rows (rows,), NaN where none does."""
+    if target not in table.columns:
+        return np.full(len(table), np.nan)
+    return np.asarray(table[target]).astype(np.float64)

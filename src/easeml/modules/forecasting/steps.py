@@ -1,0 +1,124 @@
+"""The steps in which times follow each other: months, days, hours, or numbers of any distance."""
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_LEAST_OF_A_MONTH = 28 * _DAY
+_LAST_DAY = 31
+_SEASONS_OF_SECONDS = {  # of steps of so many
+    7 * _DAY: (52,),
+    _DAY: (7, 365),
+    _HOUR: (24, 168),
+    30 * _MINUTE: (48, 336),
+    15 * _MINUTE: (96, 672),
+    10 * _MINUTE: (144, 1008),
+}
+_SEASONS_OF_MONTHS = {1: (12,), 2: (6,), 3: (4,), 4: (3,), 6: (2,)}
+_SEASONS_OF_UNIT = {"second": _SEASONS_OF_SECONDS, "month": _SEASONS_OF_MONTHS}
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """``unit``: month, second or number. A step is ``length`` units long, and the one of place 0 is
+    at ``start``. ``day``: of the month, where steps are months; 31 is the last.
+    """
+
+    unit: str
+    length: float
+    start: float = 0.0
+    day: int = 1
+
+    @classmethod
+    def of(cls, times: NDArray[Any], series: NDArray[np.int64]) -> "Steps":
+        """Find the steps of times (values,) of one or several series: the commonest distance."""
+        is_date = np.issubdtype(times.dtype, np.datetime64)
+        if not is_date:
+            return cls._of_numbers("number", times.astype(np.float64), series)
+        seconds = _seconds(times)
+        if _commonest_distance(seconds, series) < _LEAST_OF_A_MONTH:
+            return cls._of_numbers("second", seconds, series)
+        months = cls._of_numbers("month", _months(times), series)
+        are_last = _months(times + np.timedelta64(1, "D")) > _months(times)
+        day = _LAST_DAY if are_last.all() else _commonest(_days(times))
+        return replace(months, day=int(day))
+
+    @classmethod
+    def _of_numbers(cls, unit: str, numbers: NDArray[Any], series: NDArray[np.int64]) -> "Steps":
+        length = _commonest_distance(numbers, series)
+        return cls(unit, length, float(_commonest(numbers % length)))
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> "Steps":
+        """Return what ``to_json`` wrote."""
+        return cls(**document)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return asdict(self)
+
+    def places(self, times: NDArray[Any]) -> NDArray[np.int64]:
+        """Return how many steps after the first each time is (values,)."""
+        numbers = _NUMBERS_OF[self.unit](times)
+        return np.floor((numbers - self.start) / self.length + 0.5).astype(np.int64)
+
+    def times(self, places: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the time of each place (places,): datetime64 in seconds, or float64."""
+        numbers = places * self.length + self.start
+        if self.unit == "number":
+            return numbers
+        if self.unit == "second":
+            return numbers.astype(np.int64).astype("datetime64[s]")
+        months = numbers.astype(np.int64).astype("datetime64[M]")
+        first = months.astype("datetime64[D]")
+        length = (months + 1).astype("datetime64[D]") - first
+        days = np.minimum(np.timedelta64(self.day, "D"), length) - np.timedelta64(1, "D")
+        return (first + days).astype("datetime64[s]")
+
+    def seasons_within(self, steps: int) -> tuple[int, ...]:
+        """Return after how many steps seasons of the calendar come again, of those that are seen
+        twice in so many steps.
+        """
+        known = _SEASONS_OF_UNIT.get(self.unit, {}).get(int(self.length), ())
+        return tuple(season for season in known if 2 * season <= steps)
+
+
+def _seconds(times: NDArray[Any]) -> NDArray[np.int64]:
+    return times.astype("datetime64[s]").astype(np.int64)
+
+
+def _months(times: NDArray[Any]) -> NDArray[np.int64]:
+    return times.astype("datetime64[M]").astype(np.int64)
+
+
+def _days(times: NDArray[Any]) -> NDArray[np.int64]:
+    """Return days of the month, from 1."""
+    since = times.astype("datetime64[D]") - times.astype("datetime64[M]").astype("datetime64[D]")
+    return since.astype(np.int64) + 1
+
+
+def _as_they_are(times: NDArray[Any]) -> NDArray[np.float64]:
+    return times.astype(np.float64)
+
+
+_NUMBERS_OF = {"month": _months, "second": _seconds, "number": _as_they_are}
+
+
+def _commonest(numbers: NDArray[Any]) -> Any:
+    """Return the commonest number; of several the least."""
+    found, counts = np.unique(numbers, return_counts=True)
+    return found[np.argmax(counts)]
+
+
+def _commonest_distance(numbers: NDArray[Any], series: NDArray[np.int64]) -> float:
+    """Return the commonest distance of numbers that follow each other in a series, above 0."""
+    order = np.lexsort([numbers, series])
+    distances = np.diff(numbers[order])
+    are_one_series = np.diff(series[order]) == 0
+    distances = distances[are_one_series & (distances > 0)]
+    if not len(distances):
+        return 1.0
+    return float(_commonest(distances))

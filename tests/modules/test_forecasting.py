@@ -1,0 +1,232 @@
+"""What a forecast knows of the past: nothing after its origin, and of what came before all it says.
+
+Brute force over lists is the oracle.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from easeml.modules import newer_past
+from easeml.modules.contract import Context
+from easeml.modules.ensemble import load_model
+from easeml.modules.forecasting import Past, Rule, last_rows, load, next_rows, save
+from easeml.modules.forecasting.known_values import KnownValues
+from easeml.modules.forecasting.steps import Steps
+from easeml.modules.pipeline import fit
+from easeml.modules.pipeline import save as save_model
+
+SCHEMA_IN = {
+    "nodes": {
+        "month": {"singleton": True, "type": "timestamp", "format": "%Y-%m", "column": "month"},
+        "shop": {"singleton": True, "type": "category", "class": "shop", "column": "shop"},
+    },
+    "classes": {"shop": {"dim": 2, "labels": ["a", "b"]}},
+}
+SCHEMA_OUT = {
+    "nodes": {"sales": {"singleton": True, "type": "tensor", "dim": [1], "column": "sales"}}
+}
+RULE = Rule("sales", "month", 6, ("shop",))
+
+
+def sales(months: int = 60) -> pd.DataFrame:
+    """Two shops of different size, with a season and a rise; in the order of time."""
+    random = np.random.default_rng(0)
+    time = pd.date_range("2019-01-01", periods=months, freq="MS")
+    frames = []
+    for shop, level in (("a", 10.0), ("b", 1000.0)):
+        number = np.arange(months)
+        shape = 1 + 0.01 * number + 0.3 * np.sin(2 * np.pi * number / 12)
+        noise = random.normal(scale=0.02, size=months)
+        frames.append(pd.DataFrame({"month": time, "shop": shop, "sales": level * (shape + noise)}))
+    rows = pd.concat(frames).sort_values(["month", "shop"], ignore_index=True)
+    rows["shop"] = rows["shop"].astype("category")
+    return rows
+
+
+known_values = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(-5, 15), st.integers(-50, 50)), min_size=1, max_size=40
+)
+
+
+@given(known_values, st.integers(0, 3), st.integers(-8, 20), st.integers(1, 6))
+def test_known_values_say_what_a_list_says(
+    values: list[tuple[int, int, int]], series: int, place: int, count: int
+) -> None:
+    known = KnownValues.sorted(*map(np.array, zip(*values, strict=True)))
+    latest = {(one, where): float(value) for one, where, value in values}
+    before = sorted((where, value) for (one, where), value in latest.items() if one == series)
+    before = [value for where, value in before if where <= place]
+    asked = np.array([series]), np.array([place])
+    default = np.array([-1.0])
+
+    found, last = known.until(*asked)
+    assert found[0] == len(before)
+    assert known.at(*asked, default)[0] == (before[-1] if before else -1.0)
+    lagged = before[-1 - count] if len(before) > count else -1.0
+    assert known.lag(found, last, count, default)[0] == lagged
+    mean = np.mean(before[-count:]) if before else -1.0
+    assert known.means(found, last, count, default)[0] == pytest.approx(mean)
+    spread = np.std(before) if before else 0.0
+    assert known.spreads(found, last)[0] == pytest.approx(spread, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("times", "unit", "length", "seasons"),
+    [
+        (pd.date_range("2020-01-01", periods=40, freq="MS"), "month", 1, (12,)),
+        (pd.date_range("2020-01-31", periods=40, freq="ME"), "month", 1, (12,)),
+        (pd.date_range("2020-02-15", periods=40, freq="QS-FEB"), "month", 3, (4,)),
+        (pd.date_range("1990-07-01", periods=40, freq="YS-JUL"), "month", 12, ()),
+        (pd.date_range("2020-01-06", periods=120, freq="W-MON"), "second", 7 * 86_400, (52,)),
+        (pd.date_range("2020-01-06", periods=40, freq="D"), "second", 86_400, (7,)),
+        (pd.date_range("2020-01-06", periods=40, freq="B"), "second", 86_400, (7,)),
+        (pd.date_range("2020-01-06 07:30", periods=60, freq="h"), "second", 3600, (24,)),
+    ],
+)
+def test_times_are_counted_in_their_steps_and_told_again(
+    times: pd.DatetimeIndex, unit: str, length: int, seasons: tuple[int, ...]
+) -> None:
+    given_times = times.to_numpy()
+    steps = Steps.of(given_times, np.zeros(len(times), dtype=np.int64))
+    places = steps.places(given_times)
+    assert (steps.unit, steps.length) == (unit, length)
+    assert steps.seasons_within(int(places[-1] - places[0])) == seasons
+    assert (np.diff(places) > 0).all()
+    assert (steps.times(places) == given_times.astype("datetime64[s]")).all()
+    assert Steps.from_json(steps.to_json()) == steps
+
+
+def test_numbers_are_steps_of_any_length() -> None:
+    times = np.array([5.5, 6.0, 6.5, 8.0, 8.5])
+    steps = Steps.of(times, np.zeros(5, dtype=np.int64))
+    assert steps.places(times).tolist() == [11, 12, 13, 16, 17]
+    assert (steps.times(steps.places(times)) == times).all()
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 59), st.integers(0, 1))
+def test_nothing_after_its_origin_is_seen(month: int, shop: int) -> None:
+    """Values from the origin's next step on may be anything: what is seen of the row stays."""
+    rows = sales()
+    past = Past.learn(RULE, rows[:80], rows)
+    row = rows[["month", "shop"]].iloc[[2 * month + shop]]
+    seen = past.of_rows(row)
+    distance = int(seen.features["ahead"][0])
+    assert 1 <= distance <= 6
+
+    changed = rows.copy()
+    is_later = changed["month"] > row["month"].iloc[0] - pd.DateOffset(months=distance)
+    changed.loc[is_later, "sales"] = 777_777.0
+    blind = Past.learn(RULE, rows[:80], rows).told(changed[is_later])
+    without = blind.of_rows(row)
+    for name, values in seen.features.items():
+        assert values == pytest.approx(without.features[name], rel=1e-9, abs=1e-9), name
+
+
+def test_training_rows_see_each_distance_and_only_what_came_before() -> None:
+    rows = sales()
+    past = Past.learn(RULE, rows, rows)
+    chosen, seen = past.of_training(rows, seed=1)
+    assert set(seen.features["ahead"]) == {1.0, 2.0, 3.0, 4.0, 5.0, 6.0}
+    by_row = rows.set_index(["month", "shop"])["sales"]
+    lags = [name for name in seen.features if name.startswith("latest")]
+    assert lags or past.plain == "latest"
+    for place, row in enumerate(chosen[:200]):
+        month, shop, _ = rows.iloc[row]
+        distance = int(seen.features["ahead"][place])
+        origin = by_row[month - pd.DateOffset(months=distance), shop]
+        latest = seen.level[place]
+        if lags:
+            latest += seen.features["latest"][place] * seen.spread[place]
+        assert latest == pytest.approx(origin)
+
+
+def test_later_rows_are_forecast_from_the_newest_value_that_is_known() -> None:
+    rows = sales()
+    past = Past.learn(RULE, rows[:80], rows[:100])
+    later = rows.iloc[100:112]
+    assert past.distances(later[["month", "shop"]]).tolist() == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
+    told = later.assign(sales=later["sales"].where(np.arange(12) < 4))
+    newer = past.told(told)
+    assert newer.distances(later[["month", "shop"]]).tolist()[4:] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert past.told(later[["month", "shop"]]) is past
+
+
+def test_next_rows_follow_the_last_of_each_series_as_the_schema_writes_them() -> None:
+    rows = sales()
+    past = Past.learn(RULE, rows[:80], rows)
+    newer = pd.DataFrame({"month": [pd.Timestamp("2024-01-01")], "shop": ["b"], "sales": [1.0]})
+    past = past.told(newer)
+    assert next_rows(past, 2, SCHEMA_IN) == [
+        {"month": "2024-01", "shop": "a"},
+        {"month": "2024-02", "shop": "a"},
+        {"month": "2024-02", "shop": "b"},
+        {"month": "2024-03", "shop": "b"},
+    ]
+    shown = last_rows(past, 2, SCHEMA_IN)
+    assert shown[-1] == {"month": "2024-01", "shop": "b", "sales": 1.0}
+
+
+def test_a_new_series_is_forecast_from_what_comes_with_it() -> None:
+    rows = sales()
+    past = Past.learn(RULE, rows[:80], rows)
+    months = pd.date_range("2024-01-01", periods=4, freq="MS")
+    new = pd.DataFrame({"month": months, "shop": "c", "sales": [5.0, 6.0, 7.0, np.nan]})
+    seen = past.of_rows(new)
+    latest = seen.level + seen.features.get("latest", np.zeros(4)) * seen.spread
+    assert latest[3] == pytest.approx(7.0)
+    assert past.of_rows(new[["month", "shop"]]).level[3] == past.middle
+
+
+@pytest.mark.parametrize("model", ["ridge", "lightgbm-regressor"])
+def test_a_forecast_beats_the_latest_value_and_is_kept_with_its_past(
+    model: str, tmp_path: Path
+) -> None:
+    rows = sales()
+    train, test = rows[:96], rows[96:]
+    transform = {"ridge": "table-onehot", "lightgbm-regressor": "table-codes"}[model]
+    transforms = [{"module": transform}, {"module": "scale"}]
+    pipeline = {
+        "transforms": transforms if model == "ridge" else transforms[:1],
+        "model": {"module": model},
+        "forecast": {"time": "month", "ahead": 6, "series": ["shop"]},
+    }
+    trained = fit(pipeline, train, SCHEMA_IN, SCHEMA_OUT, Context(history=rows))
+    assert trained.past is not None
+    said = trained.predict(test).values
+    seen = trained.past.of_rows(test)
+    latest = seen.level + seen.features["latest"] * seen.spread
+    errors = np.abs(said - test["sales"]) / seen.spread
+    errors_of_latest = np.abs(latest - test["sales"]) / seen.spread
+    assert errors.mean() < errors_of_latest.mean() / 4
+
+    save_model(trained, tmp_path / "model", quality=0.5)
+    loaded = load_model(tmp_path / "model")
+    loaded.check_parity()
+    assert loaded.predict(test).values.tolist() == said.tolist()
+
+    months = pd.date_range("2024-01-01", periods=2, freq="MS")
+    newer = pd.DataFrame({"month": months[:1], "shop": ["a"], "sales": [50.0]})
+    asked = pd.DataFrame({"month": months[1:], "shop": pd.Categorical(["a"], ["a", "b"])})
+    before = loaded.predict(asked).values
+    newer_past.tell(tmp_path / "model", newer)
+    told = load_model(tmp_path / "model")
+    told.check_parity()
+    assert told.predict(asked).values != before
+    assert told.predict(test).values.tolist() == said.tolist()
+
+
+def test_the_past_is_whole_after_a_round_trip(tmp_path: Path) -> None:
+    rows = sales()
+    past = Past.learn(RULE, rows[:80], rows)
+    save(past, tmp_path)
+    again = load(tmp_path)
+    before, after = past.of_rows(rows), again.of_rows(rows)
+    assert before.level.tolist() == after.level.tolist()
+    for name, values in before.features.items():
+        assert values.tolist() == after.features[name].tolist()
