@@ -340,7 +340,7 @@ def test_a_series_of_numbers_is_said_to_need_its_earlier_values(
     kept = ["month", "sales", *set(more) & set(columns)]
     frame = pd.DataFrame({name: columns[name] for name in kept})
     notes = infer(write(tmp_path, frame.to_csv(index=False), "table.csv"), "sales").notes
-    assert any("To forecast 'sales'" in note for note in notes) is told
+    assert any("'sales' follows its own past" in note for note in notes) is told
 
 
 @pytest.mark.parametrize("name", ["series", "participant", "recording"])

@@ -17,7 +17,7 @@ from easeml.api.gate import let_in
 from easeml.api.headers import header_of
 from easeml.api.problems import problem_of, response_of
 from easeml.contract.applications import Prediction
-from easeml.data import permitted
+from easeml.data import FORECAST, MOST_STEPS, permitted
 from easeml.ids import new_id
 from easeml.service.access import sharing
 from easeml.service.production.request_log import Seen
@@ -88,7 +88,8 @@ async def _answer(context: Context, scope: Scope, receive: Receive) -> "Response
     if answered.status >= 400:
         return _as_refusal(response_of(answered.status, answered.content))
     request_id = scope["state"].get("request_id") or new_id("req")
-    if context.log.takes(asked.id):
+    sends_rows = f"{FORECAST}=" not in content_type  # else there are none to keep
+    if sends_rows and context.log.takes(asked.id):
         seen = Seen(
             request_id,
             caller.tenant_id,
@@ -196,9 +197,17 @@ def describe() -> dict[str, Any]:
                     "description": "Say which columns moved each prediction; for 20 rows at most.",
                     "schema": {"type": "boolean", "default": False},
                 },
+                {
+                    "name": FORECAST,
+                    "in": "query",
+                    "required": False,
+                    "description": "Forecast so many steps of each series. The body may have rows "
+                    "with newer values, or be empty.",
+                    "schema": {"type": "integer", "minimum": 1, "maximum": MOST_STEPS},
+                },
             ],
             "requestBody": {
-                "required": True,
+                "required": False,
                 "content": {
                     "application/json": {"schema": rows},
                     "text/csv": {"schema": {"type": "string"}},
