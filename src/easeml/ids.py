@@ -7,6 +7,7 @@ first served, and a cursor is simply the last id seen.
 
 import os
 import random
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from contextvars import ContextVar
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32: no i, l, o, u
 _TIME_BITS, _RANDOM_BITS = 45, 55
+_ID = re.compile(f"[a-z]+_[{_ALPHABET}]{{20}}")
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _PLACES = range(_TIME_BITS + _RANDOM_BITS - 10, -10, -10)  # of pairs of digits, in bits
 _STEP_BITS = 40  # so large that other processes do not meet it by chance
@@ -51,6 +53,11 @@ def new_id(prefix: str) -> str:
     """
     number = _numbers.next()
     return f"{prefix}_" + "".join([_PAIRS[number >> place & 1023] for place in _PLACES])
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text has the form of an id of ``new_id``."""
+    return _ID.fullmatch(text) is not None
 
 
 _request: ContextVar[str] = ContextVar("request", default="")

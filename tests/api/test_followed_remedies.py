@@ -177,6 +177,31 @@ def test_rows_that_were_learned_from_join_once(
     assert client.post(here, headers=ann.headers).json()["version_id"] != first
 
 
+def test_a_remedy_that_was_undone_is_not_judged(store: Store, ann, made: Furniture) -> None:
+    """Who goes back to the data of before took it back: what comes is not its doing."""
+    tenant = ann.caller.tenant_id
+    report = reported(store, made, tenant, kinds=("retrain",))
+    version = versioned(store, tenant, made, followed=f"{report} 1")
+
+    def judged() -> list[str]:
+        with store.write() as tx:
+            tables = tx.scoped(tenant)
+            followed.mark(tx, tables.reports.get(report), 1)
+            application = tables.applications.get(made.application_id)
+            return [
+                one["kind"]
+                for one in followed.newest(store, tables, application, "debug", made.model_id)
+            ]
+
+    assert judged() == ["retrain"]
+    with store.write() as tx:
+        tx.scoped(tenant).applications.update(made.application_id, version_id=made.version_id)
+    assert judged() == []
+    with store.write() as tx:
+        tx.scoped(tenant).applications.update(made.application_id, version_id=version)
+    assert judged() == ["retrain"]
+
+
 def test_what_was_refused_or_cannot_be_read_is_not_judged(
     client: TestClient,
     store: Store,

@@ -41,3 +41,13 @@ def test_notes_of_parts_count_from_their_first_row(rows: int):
 def test_another_model_that_answers_later_parts_is_said_once():
     found = notes_of([answer(2), answer(2, model="ridge"), answer(2, model="ridge")])
     assert found == ["From some row on the model was ridge: it went live."]
+
+
+def test_notes_on_some_of_the_rows_are_added_up():
+    parts = [
+        answer(2, "2 rows are later than all.", "2 rows are above all."),
+        answer(2, "1 row is later than all."),
+        answer(2, "1,999 rows are later than all."),
+    ]
+    assert notes_of(parts) == ["2,002 rows are later than all.", "2 rows are above all."]
+    assert notes_of(parts[1:2]) == ["1 row is later than all."]

@@ -32,7 +32,7 @@ from easeml.data import (
     write_easeml,
     write_version,
 )
-from easeml.data.types.cells import from_arrow, to_arrow
+from easeml.data.types.cells import from_arrow, tensor_report, to_arrow
 from easeml.schema import Sample, Samples, Schema
 
 from . import sample_files
@@ -330,3 +330,31 @@ def test_cells_in_a_few_words():
     assert cell_text(dot.getvalue()).startswith("data:image/png;base64,")
     assert cell_text(np.zeros((3, 4))) == "3 x 4 numbers"
     assert cell_text({"a": {}, "links": []}) == "a graph"
+
+
+@pytest.mark.parametrize(
+    ("shapes", "shown"),
+    [
+        ([(100, 6)] * 3, (100, 6)),
+        ([(2, 9_000), (2, 8_000)], (2, 714)),
+        ([(9_000, 2), (8_000, 2)], (714, 2)),
+        ([(50_000,), (49_999,)], (1428,)),
+        ([(3, 0), (3, 4)], (3, 0)),
+    ],
+)
+def test_a_long_array_is_shown_by_what_can_be_sent(
+    shapes: list[tuple[int, ...]], shown: tuple[int, ...]
+) -> None:
+    random = np.random.default_rng(0)
+    arrays = [random.normal(size=shape) * 1e-7 for shape in shapes]
+    report = tensor_report("x", arrays)
+    [example] = report.examples
+    assert len(example) <= 20_000
+    found = from_json("tensor", json.loads(example))
+    assert found.shape == shown
+    begins = tuple(map(slice, shown))
+    np.testing.assert_allclose(found, arrays[0][begins], rtol=1e-3)
+
+
+def test_a_long_array_of_one_size_is_not_shown() -> None:
+    assert tensor_report("x", [np.zeros((1000, 100)) + 0.125] * 2).examples == []

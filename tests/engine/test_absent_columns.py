@@ -39,7 +39,7 @@ def served(tmp_path: Path) -> Served:
     version = read_version(tmp_path / "version")
     (tmp_path / "model").mkdir()
     known_rows.write(tmp_path / "model", version.train, "price", version.schema_in.to_json())
-    trained: Any = SimpleNamespace(manifest={}, predict=always_one)
+    trained: Any = SimpleNamespace(manifest={}, predict=always_one, past=None)
     known = known_rows.read(tmp_path / "model")
     sides = (version.schema_in, version.schema_out)
     return Served("mod_1", "constant", "r2", trained, *sides, known)

@@ -58,6 +58,7 @@ class Counting:
         self._bound = breaks_above
         self.calls: list[int] = []
         self.manifest = trained.manifest
+        self.past = trained.past
 
     def predict(self, table: ColumnTable) -> Predictions:
         self.calls.append(len(table))

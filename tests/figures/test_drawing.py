@@ -76,6 +76,21 @@ def test_exact_values(value: float, text: str) -> None:
     assert exact(value) == text
 
 
+def test_values_of_rows_have_no_thousands_apart() -> None:
+    """A year was shown as 2,005; counts beside it stay apart."""
+    years = Axis("actual", low=1990.0, high=2020.0, of_data=True)
+    counts = Axis("rows", low=0.0, high=8000.0)
+    series = Series("a", (2005.0,), (4321.0,), "points")
+    figure = Figure("Years", years, counts, (series,))
+    found = read(figure)
+    assert found["series"][0]["points"][0][2:] == ["2005", "4,321"]
+    assert found["x"]["data"] is True
+    assert "data" not in found["y"]
+    texts = [tick.text for tick in ticks_of(years, span_of(years, []))]
+    assert texts == ["1990", "1995", "2000", "2005", "2010", "2015", "2020"]
+    assert "2,000" in [tick.text for tick in ticks_of(counts, span_of(counts, []))]
+
+
 def test_the_page_is_told_units_intervals_notes_and_links() -> None:
     series = Series(
         "a", (1.0,), (0.5,), "points", low=(0.4,), high=(0.6,), notes=("<b>",), links=("/tasks/1",)

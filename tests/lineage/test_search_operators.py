@@ -1,12 +1,15 @@
 """Operators that train models: from a dirty relation to a gated model, in one graph."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import easeml
-from easeml.errors import InvalidInput
+from easeml.errors import InvalidInput, NotFound
 from easeml.lineage import NodeFailed
+from easeml.modules import load_registry
 from easeml.operators.typed import columns_of, rows_in
 
 MODELS = ["logistic", "decision-tree-classifier"]
@@ -138,3 +141,43 @@ def test_what_cannot_be_searched_is_said(frame: pd.DataFrame, target: str | None
 def test_a_gate_belongs_to_a_search(relation: easeml.Relation):
     with pytest.raises(InvalidInput, match="models of a search"):
         relation.gate()
+
+
+@pytest.mark.parametrize(
+    ("ask", "place", "meant"),
+    [
+        (lambda one: one.search(1, models=["logistik"]), "models", "logistic"),
+        (
+            lambda one: one.search(1, exclude=["desicion-tree-classifier"]),
+            "exclude",
+            "decision-tree",
+        ),
+        (lambda one: one.search(1, objective="acuracy"), "objective", "accuracy"),
+        (lambda one: one.search(1, models="logistic"), "models", "Write ['logistic']."),
+        (lambda one: one.select(["grösse"]), "column 'grösse'", "größe"),
+        (lambda one: one.filter("grupp == 'x'"), "column 'grupp'", "group"),
+        (
+            lambda one: one.weak_labels([{"label": "up", "column": "grup", "words": ["x"]}]),
+            "labelling function 0",
+            "group",
+        ),
+    ],
+)
+def test_a_misspelt_name_is_told_with_what_it_may_mean(
+    relation: easeml.Relation, ask: Callable[..., easeml.Relation], place: str, meant: str
+) -> None:
+    with pytest.raises(NodeFailed) as caught:
+        ask(relation).eval()
+    assert place in str(caught.value)
+    assert meant in caught.value.remedy
+
+
+def test_a_misspelt_operator_or_module_is_told_with_what_it_may_mean(
+    relation: easeml.Relation,
+) -> None:
+    with pytest.raises(InvalidInput, match=r"Did you mean 'search'\?"):
+        easeml.lineage.apply("serch", relation)
+    with pytest.raises(NotFound, match=r"Did you mean 'logistic'\? Or install the package"):
+        load_registry().get("logistik")
+    with pytest.raises(NotFound, match=r"'zzzzzz'\. Install the package"):
+        load_registry().get("zzzzzz")

@@ -82,6 +82,16 @@ def test_texts_by_class(easeml: EasemlProcess, tmp_path: Path) -> None:
         "POST", f"/api/v1/applications/{application}/predict", {"rows": [{"text": "dull and poor"}]}
     )
     assert answer["predictions"] == ["blame"]
+    (tmp_path / "one.txt").write_text("It was dull and poor,\nand awful.\n")
+    [row] = predicted(easeml, application, tmp_path / "one.txt")
+    assert (row["sample"], row["prediction"]) == ("one.txt", "blame")
+    (tmp_path / "table.txt").write_text("text\nlovely and fine\ncold\n")
+    rows = predicted(easeml, application, tmp_path / "table.txt")
+    assert [row["prediction"] for row in rows] == ["praise", "blame"]
+    (tmp_path / "other.csv").write_text("said\nlovely and fine\n")
+    assert "column 'text'" in easeml.command(
+        "predict", application, str(tmp_path / "other.csv"), expect=2
+    )
 
 
 def test_tensors_to_tensors(easeml: EasemlProcess, tmp_path: Path) -> None:
@@ -115,6 +125,10 @@ def test_series(easeml: EasemlProcess, tmp_path: Path) -> None:
     assert sum(
         row["prediction"] == ("slow", "quick")[i % 2] for i, row in enumerate(rows)
     ) > 0.9 * len(rows)
+    one = "\n".join(["x,y", *(f"{np.sin(0.9 * step):.3f},0" for step in range(25))])
+    (tmp_path / "one.csv").write_text(one)
+    [row] = predicted(easeml, application, tmp_path / "one.csv")
+    assert (row["sample"], row["prediction"]) == ("one.csv", "quick")
     wave = [np.sin(0.9 * np.arange(25)).tolist(), [0.0] * 25]
     answer = easeml.call(
         "POST", f"/api/v1/applications/{application}/predict", {"rows": [{"series": wave}]}

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from starlette.responses import HTMLResponse, Response
 
+from apart import run_apart
 from easeml.errors import NotSignedIn
 from easeml.web.open_pages import OpenPages
 
@@ -33,7 +34,7 @@ def test_a_hundred_pages_cause_one_rendering_an_event():
             assert len({bytes(answer.body) for answer in answers}) == 1
         assert len(shown) == 3
 
-    asyncio.run(scenario())
+    run_apart(scenario())
 
 
 def test_pages_that_know_of_different_events_share_what_shows_the_newest():
@@ -42,7 +43,7 @@ def test_pages_that_know_of_different_events_share_what_shows_the_newest():
         await asyncio.gather(*(pages.get("ann", seq, "", counting(shown)) for seq in range(100)))
         assert len(shown) == 1
 
-    asyncio.run(scenario())
+    run_apart(scenario())
 
 
 def test_nobody_gets_what_was_rendered_before_his_event():
@@ -53,7 +54,7 @@ def test_nobody_gets_what_was_rendered_before_his_event():
         assert (before.body, after.body) == (b"<p>1</p>", b"<p>2</p>")
         assert (await pages.get("ann", 7, "", counting(shown))).body == b"<p>2</p>"
 
-    asyncio.run(scenario())
+    run_apart(scenario())
 
 
 def test_each_visitor_gets_his_own():
@@ -62,7 +63,7 @@ def test_each_visitor_gets_his_own():
         await asyncio.gather(*(pages.get(name, 7, "", counting(shown)) for name in ("ann", "bob")))
         assert len(shown) == 2
 
-    asyncio.run(scenario())
+    run_apart(scenario())
 
 
 def test_what_did_not_change_is_not_sent_again():
@@ -75,7 +76,7 @@ def test_what_did_not_change_is_not_sent_again():
             await pages.get("ann", 8, first.headers["etag"], counting(shown))
         ).status_code == 200
 
-    asyncio.run(scenario())
+    run_apart(scenario())
 
 
 def test_a_failure_and_a_redirection_are_nobody_elses():
@@ -93,4 +94,4 @@ def test_a_failure_and_a_redirection_are_nobody_elses():
         assert (await pages.get("ann", 7, "", send_away)).status_code == 303
         assert (await pages.get("ann", 7, "", counting(shown))).status_code == 200
 
-    asyncio.run(scenario())
+    run_apart(scenario())

@@ -187,6 +187,10 @@ def test_losses_of_a_replay_are_told_against_device_time():
     assert spent_losses([LossCurve()]) is None
 
 
+def test_a_histogram_of_years_has_no_thousands_apart():
+    assert histogram_figure(1990.0, 2020.0, [1] * 5).x.of_data
+
+
 def test_a_histogram_has_a_bar_a_bin():
     (bars,) = histogram_figure(0.5, 11.5, [1] * 11).series
     assert bars.x == pytest.approx(range(1, 12))

@@ -1,10 +1,10 @@
 """Candidates are called by the titles of their models."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
+from apart import run_apart
 from easeml.contract.knowledge import Titles as Told
 from easeml.web.titles import Titles
 
@@ -25,8 +25,8 @@ class Client:
 def titles() -> tuple[Titles, Client]:
     found, client = Titles(), Client()
     told: Any = client
-    asyncio.run(found.keep_fresh(told))
-    asyncio.run(found.keep_fresh(told))
+    run_apart(found.keep_fresh(told))
+    run_apart(found.keep_fresh(told))
     return found, client
 
 

@@ -3,6 +3,8 @@ reads much of a body that nobody wants yet.
 """
 
 import asyncio
+import math
+from collections.abc import Callable
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -13,14 +15,33 @@ from easeml.engine.joined_writes import JoinedWrites
 MOST_HEAD = 64 * 2**10  # bytes of a request that are not its body: address, headers, trailers
 HEAD_SECONDS = 20.0  # from the first of them, or the connection, to the last
 FIRST_READ, READ = 16 * 2**10, 256 * 2**10  # bytes of one read: of a head, and of a body
+MOST_REST = 256 * 2**20  # bytes of a refused body that are read before its connection is closed
+REST_SECONDS = 30.0  # for all of them
 _FRAMING = 8  # bytes a byte of a body, at most, that say how its pieces are cut
 
 _TOO_LARGE = "431 Request Header Fields Too Large"
 _TOO_SLOW = "408 Request Timeout"
 
 
+class _PatientTransport(JoinedWrites):
+    """The head and the body of an answer leave together. It closes once ``may_close`` says so."""
+
+    def __init__(self, transport: asyncio.Transport, may_close: Callable[[], bool]):
+        super().__init__(transport)
+        self._may_close = may_close
+
+    def close(self) -> None:
+        self.flush()
+        if self._may_close():
+            super().close()
+
+
 class PatientProtocol(HttpToolsProtocol):
-    """Ends a connection whose headers are too long, or take too long."""
+    """Ends a connection whose headers are too long, or take too long.
+
+    One that is closed after an answer first has the rest of the request's body read: a client that
+    still sends would else be reset, and never see the answer (RFC 9112, section 9.6).
+    """
 
     def __init__(self, *args: Any, **named: Any):
         super().__init__(*args, **named)
@@ -28,12 +49,13 @@ class PatientProtocol(HttpToolsProtocol):
         self._of_body = 0
         self._in_head = True
         self._closes = False
-        self._head_timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None  # of a head, or of the rest of a body
+        self._is_ending = False
+        self._most_body = math.inf
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        # The head and the body of an answer leave together.
-        self.transport = JoinedWrites(transport)  # type: ignore[assignment]
+        self.transport = _PatientTransport(transport, self._may_close)  # type: ignore[assignment]
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -47,7 +69,7 @@ class PatientProtocol(HttpToolsProtocol):
             self._refuse(_TOO_LARGE)
         elif not self._in_head and self._of_body and not self.cycle.response_complete:
             self.flow.pause_reading()  # until the body is asked for
-        elif self._in_head and self._received and self._head_timer is None:
+        elif self._in_head and self._received and self._timer is None:
             self._await_head()  # most heads come whole, and need no clock
 
     def close_after_answer(self) -> None:
@@ -72,24 +94,40 @@ class PatientProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         self._of_body += len(body)
         super().on_body(body)
+        if self._of_body > self._most_body:
+            self.transport.close()
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._received = 0
         self._of_body = 0
         self._in_head = True
+        if self._is_ending:
+            self.transport.close()
 
     def on_response_complete(self) -> None:
         self.transport.flush()  # type: ignore[attr-defined]
         super().on_response_complete()
 
     def _await_head(self) -> None:
-        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _TOO_SLOW)
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _TOO_SLOW)
 
     def _stop_waiting(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _may_close(self) -> bool:
+        """Tell whether no more of a body comes, or enough was waited for it; else begin to wait."""
+        waits_to_send = self.expect_100_continue and not self._of_body
+        is_whole = self._in_head or waits_to_send
+        if is_whole or self._is_ending or self.transport.is_closing():
+            return True
+        self._is_ending = True
+        self._most_body = self._of_body + MOST_REST
+        self._stop_waiting()
+        self._timer = self.loop.call_later(REST_SECONDS, self.transport.close)
+        return False
 
     def _refuse(self, status: str) -> None:
         self._stop_waiting()

@@ -56,6 +56,10 @@ _NO_OBJECT = InvalidInput(
     remedy="Send an object of JSON, with the header Content-Type: application/json.",
 )
 _SAID = {"extra_forbidden": "There is no such field"}
+_REMEDY = {
+    408: "Send it by a quicker connection, or in pieces by POST /api/v1/uploads.",
+    413: "Send it in parts; a long file goes in pieces, by POST /api/v1/uploads.",
+}
 _DESCRIBED = "GET /api/v1/openapi.json lists what there is."
 _MOST_ERRORS = 20  # shown of one request
 _log = structlog.get_logger("easeml.api")
@@ -157,7 +161,8 @@ def _place(location: Sequence[Any]) -> str:
 
 def _of_http(error: HTTPException) -> Response:
     code = _CODE.get(error.status_code, "http-error")
-    answer = _answer(error.status_code, code, error.detail)
+    remedy = _REMEDY.get(error.status_code, "")
+    answer = _answer(error.status_code, code, error.detail, remedy=remedy)
     answer.headers.update(error.headers or {})
     return answer
 

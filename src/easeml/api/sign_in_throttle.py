@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable
 
-from starlette.exceptions import HTTPException
+from easeml.errors import TooMany
 
 _WINDOW = 60.0  # seconds in which attempts are counted
 _MOST_KEYS = 10_000
@@ -31,14 +31,13 @@ class SignInThrottle:
         self._signed_in: dict[tuple[str, str], float] = {}  # name, address: when it last did
 
     def admit(self, name: str, address: str) -> None:
-        """Count an attempt. Raises a 429 with the time to wait, and counts nothing then."""
+        """Count an attempt. Raises ``TooMany`` with the time to wait, and counts nothing then."""
         now = self._clock()
         limits = self._limits(name, address)
         wait = max(self._seconds_to_wait(key, most, now) for key, most in limits.items())
         if wait > 0:
-            seconds = math.ceil(wait)
-            text = f"Too many wrong passwords. Try again in {seconds} s."
-            raise HTTPException(429, text, {"Retry-After": str(seconds)})
+            remedy = f"Try again in {math.ceil(wait)} s."
+            raise TooMany("Too many wrong passwords.", remedy=remedy, seconds=wait)
         if len(self._attempts) > _MOST_KEYS:
             self._forget_old(now)
         for key in limits:

@@ -16,7 +16,7 @@ from easeml.cli.predicted_table import PredictedTable, of_rows, of_samples, writ
 from easeml.cli.progress import progress
 from easeml.cli.sent_rows import SentRows, read_bytes, rows_of_table
 from easeml.client import Client
-from easeml.client.packing import as_file
+from easeml.client.packing import as_file, is_one_row, packed
 from easeml.client.parts import in_table, notes_of
 from easeml.contract import measures
 from easeml.contract.applications import Prediction
@@ -170,10 +170,39 @@ def _predicted(
 ) -> tuple[Prediction, PredictedTable]:
     """Return the predictions of a file, and its rows with them."""
     if file.is_dir() or file.suffix.lower() in _SAMPLES:
-        with as_file(file) as packed:
-            prediction = client.predict(application_id, file=read_bytes(packed))
-        table = of_samples(prediction, file.name)
-        return prediction, table.with_names([prediction]) if name_rows else table
+        with as_file(file) as whole:
+            prediction = client.predict(application_id, file=read_bytes(whole))
+        return prediction, _samples_table(prediction, file, name_rows=name_rows)
+    try:
+        return _of_table(
+            client, application_id=application_id, file=file, asked=asked, name_rows=name_rows
+        )
+    except InvalidInput:
+        content = read_bytes(file)
+        if not is_one_row(file.name, content, _types(client, application_id)):
+            raise
+    prediction = client.predict(application_id, file=packed(file.name, content))
+    return prediction, _samples_table(prediction, file, name_rows=name_rows)
+
+
+def _samples_table(prediction: Prediction, file: Path, *, name_rows: bool) -> PredictedTable:
+    """Return the samples of a file with what was predicted of them."""
+    table = of_samples(prediction, file.name)
+    if not name_rows:
+        return table
+    return table.with_names([prediction])
+
+
+def _types(client: Client, application_id: str) -> dict[str, str]:
+    """Return the types of the columns of a row, by their names."""
+    version = client.version(client.application(application_id).version_id)
+    return {column.name: column.type for column in version.columns if column.role == "input"}
+
+
+def _of_table(
+    client: Client, *, application_id: str, file: Path, asked: _Asked, name_rows: bool
+) -> tuple[Prediction, PredictedTable]:
+    """Return the predictions of a table file, and its rows with them."""
     rows = rows_of_table(file)
     parts = [rows.content]
     if _may_be_parted(client, application_id, rows):

@@ -7,6 +7,7 @@ from easeml.contract.applications import Prediction
 from easeml.errors import EasemlError
 
 _ROW_PLACE = re.compile(r"row (\d+)")  # how a place begins
+_COUNT = re.compile(r"([\d,]+) rows? (?:is|are) ")  # how a note on some of the rows begins
 _A_ROW = re.compile(r"\brow \d")
 
 
@@ -36,15 +37,35 @@ def in_table(message: str, where: str, start: int) -> tuple[str, str]:
 
 
 def notes_of(answers: Sequence[Prediction]) -> list[str]:
-    """Return the notes of all parts, each once, and which models answered from some row on."""
-    found: dict[str, None] = {}
+    """Return the notes of all parts, each once, and which models answered from some row on.
+
+    Notes that differ by the number of rows alone are one, of all these rows.
+    """
+    found: dict[str, int] = {}
     start = 0
     for answer in answers:
         for note in answer.notes:
             said, _ = in_table(note, "", start)
-            found[said] = None
+            rows, said = _counted(said)
+            found[said] = found.get(said, 0) + rows
         if answer.model_id != answers[0].model_id:
             said = f"From some row on the model was {answer.model_name}: it went live."
-            found[said] = None
+            found[said] = 0
         start += len(answer.predictions)
-    return list(found)
+    return list(map(_with_count, found.values(), found))
+
+
+def _counted(note: str) -> tuple[int, str]:
+    """Return how many rows a note says that it is of, and the rest; 0 where it does not say so."""
+    begins = _COUNT.match(note)
+    if begins is None:
+        return 0, note
+    return int(begins[1].replace(",", "")), note[begins.end() :]
+
+
+def _with_count(rows: int, said: str) -> str:
+    if rows == 0:
+        return said
+    if rows == 1:
+        return f"1 row is {said}"
+    return f"{rows:,} rows are {said}"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.data import CELLS, ColumnTable, kinds_of, parse_rows
-from easeml.modules import conformal
+from easeml.modules import conformal, row_order
 from easeml.modules.ensemble import TrainedEnsemble, load_model
 from easeml.modules.pipeline import TrainedPipeline
+from easeml.modules.row_order import Beyond
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -40,14 +42,25 @@ class ExportedModel:
 
         Its columns: ``prediction``; ``probability_CLASS`` of each class, or ``lower`` and ``upper``
         of numbers. ``rows`` are read as an endpoint reads them: columns that the model does not
-        know are not used. Raises ``DatasetError``, which names row and column.
+        know are not used. Warns of rows that lie after all that it learned from. Raises
+        ``DatasetError``, which names row and column.
         """
         import pandas as pd
 
         if len(rows) == 0:
             return pd.DataFrame({"prediction": []}, index=rows.index)
         read = parse_rows(_arrow(self._written(rows)), _ARROW, self.schema_in, self.schema_out)
+        for note in self.notes(self.beyond(read.table)):
+            warnings.warn(note, stacklevel=2)
         return pd.DataFrame(self.predict_columns(read.with_values), index=rows.index)
+
+    def beyond(self, rows: ColumnTable) -> Beyond:
+        """Count rows that lie before or after all that the model learned from."""
+        return row_order.beyond(row_order.kept(self.trained.manifest), rows)
+
+    def notes(self, found: Beyond) -> list[str]:
+        """Return what is said of rows that ``beyond`` counted, in a sentence each."""
+        return row_order.notes(self.trained.manifest, found)
 
     def _written(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return rows with pictures, tensors and graphs as the texts that a table has of them."""
@@ -94,7 +107,9 @@ def _as_text(cell: Any) -> Any:
         return base64.b64encode(cell).decode()
     if hasattr(cell, "tolist"):
         return json.dumps(cell.tolist())
-    return json.dumps(cell) if isinstance(cell, list | dict) else cell
+    if isinstance(cell, list | dict):
+        return json.dumps(cell)
+    return cell
 
 
 def _arrow(rows: pd.DataFrame) -> bytes:

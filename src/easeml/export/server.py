@@ -21,7 +21,7 @@ from starlette.routing import Route
 from easeml.data import kinds_of, parse_rows, permitted
 from easeml.errors import EasemlError, NotFound
 from easeml.export.exported import ExportedModel, load_exported
-from easeml.modules import conformal, known_rows
+from easeml.modules import known_rows
 from easeml.modules.known_rows import KnownRows
 from easeml.protocols import inference, invocations
 from easeml.protocols.endpoint import answer_of, problem
@@ -108,8 +108,7 @@ class Server:
         exported = self.exported
         rows = parse_rows(body, content_type, exported.schema_in, exported.schema_out)
         predicted = exported.trained.predict(rows.with_values)
-        band = exported.trained.manifest.get(conformal.FACT)
-        answer = answer_of(rows, predicted, band, self.known)
+        answer = answer_of(rows, predicted, exported.trained.manifest, self.known)
         return {"model_id": self.model_id, "model_name": self.model_name, **answer}
 
     def _columns(self) -> list[str]:

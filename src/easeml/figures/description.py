@@ -32,7 +32,8 @@ class Axis:
 
     ``unit`` stands behind the title and every value. ``low`` and ``high`` bound what is drawn; the
     values decide where they are None. The positions of a category axis are the places in
-    ``categories``, from 0.
+    ``categories``, from 0. ``of_data``: its values are those of rows, and are written as files have
+    them: a year has no thousands apart.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Axis:
     low: float | None = None
     high: float | None = None
     categories: tuple[str, ...] = ()
+    of_data: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for bounds that no axis can have."""

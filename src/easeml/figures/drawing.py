@@ -11,7 +11,7 @@ from html import escape
 from easeml.figures.description import Axis, Description, Reference, Series
 from easeml.figures.frame import Frame, frame_of
 from easeml.figures.marks import drawn_reference, drawn_series, points_of
-from easeml.figures.scales import Span, Tick, exact, ticks_of
+from easeml.figures.scales import Span, Tick, exact, ticks_of, told
 from easeml.figures.theme import colour_of
 
 _WIDTH, _HEIGHT = 720, 260  # of a plot, before it is stretched
@@ -70,7 +70,9 @@ def _shape(series: Series) -> str:
 
 
 def _shape_of_line(dashed: bool) -> str:
-    return "dashed" if dashed else "line"
+    if dashed:
+        return "dashed"
+    return "line"
 
 
 def label_margin(figure: Description) -> int:
@@ -217,6 +219,8 @@ def _readable_axis(axis: Axis, span: Span) -> dict[str, object]:
     found: dict[str, object] = {"title": axis.title, "unit": axis.unit}
     if axis.scale == "category":
         return {**found, "names": [tick.text for tick in ticks_of(axis, span)]}
+    if axis.of_data:
+        found["data"] = True
     return {**found, "low": span.low, "high": span.high, "log": span.log}
 
 
@@ -248,13 +252,15 @@ def _told_more(series: Series, place: int) -> list[str]:
 
 
 def _of_point(texts: Sequence[str], place: int) -> str:
-    return texts[place] if texts else ""
+    if texts:
+        return texts[place]
+    return ""
 
 
 def _told(axis: Axis, value: float) -> str:
     if axis.scale == "category":
         return axis.categories[round(value)]
-    return exact(value)
+    return told(axis, value)
 
 
 def _placed_legend(figure: Description, left: float, top: float) -> tuple[list[str], int]:

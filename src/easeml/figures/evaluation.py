@@ -62,8 +62,8 @@ def residuals(actual: Sequence[float], predicted: Sequence[float]) -> Figure | N
     dots = Series("row", numbers(actual), numbers(predicted), kind="points", tone="accent")
     return Figure(
         "Predicted against actual values",
-        Axis("actual", low=begin, high=end),
-        Axis("predicted", low=begin, high=end),
+        Axis("actual", low=begin, high=end, of_data=True),
+        Axis("predicted", low=begin, high=end, of_data=True),
         (_diagonal(low, high, "no error"), dots),
     )
 

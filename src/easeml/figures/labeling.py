@@ -70,7 +70,7 @@ def queue(answer: Mapping[str, Any]) -> Figure:
 
     return Figure(
         "Rows to label next",
-        Axis("expected value"),
+        Axis("expected value", of_data=True),
         Axis("uncertainty of the label"),
         tuple(series),
     )

@@ -61,7 +61,9 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
 
 
 def _given(bound: float | None, usual: float) -> float:
-    return usual if bound is None else bound
+    if bound is None:
+        return usual
+    return bound
 
 
 def _margin(low: float, high: float) -> float:
@@ -99,6 +101,8 @@ def ticks_of(axis: Axis, span: Span) -> list[Tick]:
 
     shares = map(span.share, values)
     texts = [_tick_text(value, digits) for value in values]
+    if axis.of_data:
+        texts = list(map(_as_in_files, texts))
     return list(map(Tick, shares, texts))
 
 
@@ -135,6 +139,18 @@ def log_values(low: float, high: float) -> list[float]:
     least = low * (1 - 1e-9)
     most = high * (1 + 1e-9)
     return [value for value in found if least <= value <= most]
+
+
+def told(axis: Axis, value: float) -> str:
+    """Return a value of an axis of numbers as it is told on hover."""
+    text = exact(value)
+    if axis.of_data:
+        return _as_in_files(text)
+    return text
+
+
+def _as_in_files(text: str) -> str:
+    return text.replace(",", "")
 
 
 def exact(value: float) -> str:

@@ -187,7 +187,7 @@ def _judged(
     outputs: Path,
 ) -> tuple[dict[str, Any], list[str]]:
     """Write what training writes; return what it measures, and notes on what cannot be measured."""
-    from easeml.modules import conformal, known_rows
+    from easeml.modules import conformal, known_rows, row_order
 
     predictions = {role: trained.predict(getattr(version, role)) for role in ROLES}
     row_ids = {role: getattr(version, role)["_row"] for role in ROLES}
@@ -196,8 +196,14 @@ def _judged(
     found, notes = qualities_of(spec, version, rows, unseen, trained.predict)
     write_evaluation(outputs / "evaluation", version, rows, unseen)
     interval = conformal.describe(rows[target], unseen, weights_of(version, rows["_row"]))
-    facts = {"quality": found["quality"], "objective": spec.objective, "interval": interval}
-    save_members(trained, outputs / "model", **facts)
+    save_members(
+        trained,
+        outputs / "model",
+        quality=found["quality"],
+        objective=spec.objective,
+        interval=interval,
+        order=row_order.describe(version.train, version),
+    )
     known_rows.write(outputs / "model", version.train, target, spec.schema_in)
     return {**found, "latency": latency_of(trained, rows)}, notes
 
@@ -206,14 +212,21 @@ def _refit(
     spec: AdaptSpec, version: VersionTables, lessons: Lessons, quality: float, outputs: Path
 ) -> None:
     """Write the model as it would serve: fitted on the validation rows, too."""
-    from easeml.modules import known_rows
+    from easeml.modules import known_rows, row_order
 
     everything = np.ones(len(lessons.known.answers), dtype=bool)
     rows, weights = lessons.of(everything)
     history = history_of(version, [one.pipeline for one in spec.members])
     whole = together(spec, fit_members(spec, rows, weights, history=history))
     folder = outputs / "refitted"
-    save_members(whole, folder, quality=quality, objective=spec.objective, interval=None)
+    save_members(
+        whole,
+        folder,
+        quality=quality,
+        objective=spec.objective,
+        interval=None,
+        order=row_order.describe(rows, version),
+    )
     known_rows.write(folder, rows, version.target, spec.schema_in)
     predictions = {"test": whole.predict(version.test)}
     write_predictions(outputs / "refitted-predictions", {"test": version.test["_row"]}, predictions)

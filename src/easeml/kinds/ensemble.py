@@ -75,7 +75,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     weights which other validation rows chose; ``gain`` is over the model that these others choose.
     """
     from easeml.data import read_version
-    from easeml.modules import calibration, conformal, known_rows, score
+    from easeml.modules import calibration, conformal, known_rows, row_order, score
     from easeml.modules.ensemble import TrainedEnsemble, combined, seal
     from easeml.modules.selection import choose
     from easeml.modules.suspicion import suspicions
@@ -111,6 +111,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         quality=found["quality"],
         objective=spec.objective,
         interval=conformal.describe(actual, unseen, counts),
+        order=row_order.describe(version.train, version),
     )
     known_rows.write(folder, version.train, target, spec.schema_in)
     told = []

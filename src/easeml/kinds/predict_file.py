@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +14,7 @@ from easeml.service.tasks.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from easeml.modules.row_order import Beyond
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -56,15 +58,16 @@ def predict_file(spec: PredictFileSpec, inputs: Path, outputs: Path) -> TaskResu
         fill_empty=spec.fill_empty,
     )
     done = 0
+    beyond: Beyond = Counter()
     with predicted_rows(outputs / "predictions", model.schema_out, rows.style) as out:
         for part, typed in rows.parts(ROWS_AT_ONCE):
             out.write(part, model.predict_columns(typed))
+            beyond += model.beyond(typed)
             before, done = done, done + part.num_rows
             if has_moved(before, done, rows.count):
                 print(progress_line(done, rows.count), flush=True)
-    return TaskResult(
-        ok=True, value={"rows": rows.count, "notes": rows.notes}, outputs=["predictions"]
-    )
+    notes = [*rows.notes, *model.notes(beyond)]
+    return TaskResult(ok=True, value={"rows": rows.count, "notes": notes}, outputs=["predictions"])
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

@@ -54,7 +54,7 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     import pandas as pd
 
     from easeml.data import read_version
-    from easeml.modules import known_rows
+    from easeml.modules import known_rows, row_order
 
     version = read_version(inputs / "version")
     rows = pd.concat([version.train, version.validation], ignore_index=True)
@@ -70,6 +70,7 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
         quality=spec.quality,
         objective=spec.objective,
         interval=_interval(version, inputs / "predictions"),
+        order=row_order.describe(rows, version),
     )
     predictions = {"test": trained.predict(version.test)}
     write_predictions(outputs / "predictions", {"test": version.test["_row"]}, predictions)

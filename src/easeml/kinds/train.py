@@ -111,7 +111,7 @@ def _train(
     fidelity: float = 1.0,
 ) -> TaskResult:
     """Train on a share of the rows, and write all outputs; see ``train``."""
-    from easeml.modules import calibration, conformal, known_rows
+    from easeml.modules import calibration, conformal, known_rows, row_order
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
     from easeml.modules.suspicion import suspicions
@@ -163,6 +163,7 @@ def _train(
             quality=found["quality"],
             objective=spec.objective,
             interval=conformal.describe(rows[target], unseen, weights),
+            order=row_order.describe(version.train, version),
         )
         known_rows.write(folder, version.train, target, spec.schema_in)
     with span("measure the latency"):

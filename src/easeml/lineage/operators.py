@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from easeml.data.errors import did_you_mean
 from easeml.errors import InvalidInput
 from easeml.lineage.advice import ADVICE, ANALYSES
 from easeml.lineage.deltas import Analysis
@@ -45,8 +46,8 @@ def operator_named(name: str) -> Operator:
     found = installed_operators()
     if name in found.by_name:
         return found.by_name[name]
-    known = ", ".join(sorted([*_OPERATORS, *found.by_name]))
-    remedy = " ".join([f"Use one of {known}.", *found.problems])
+    meant = did_you_mean(name, sorted([*_OPERATORS, *found.by_name]))
+    remedy = " ".join([meant, *found.problems])
     raise InvalidInput(f"There is no operator {name!r}.", remedy=remedy)
 
 

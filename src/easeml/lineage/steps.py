@@ -11,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from easeml.data.errors import did_you_mean
 from easeml.errors import InvalidInput
 from easeml.lineage.nodes import Node, Operator, ordered
 from easeml.lineage.operators import node_of, operator_named
@@ -174,7 +175,7 @@ def _unreachable(flow: Flow, waiting: list[str]) -> InvalidInput:
             return InvalidInput(
                 f"There is no step {absent[0]!r}.",
                 where=f"step {name!r}",
-                remedy=f"Name one of {', '.join(flow.steps)}.",
+                remedy=did_you_mean(absent[0], flow.steps),
             )
     return InvalidInput(
         "Steps read each other in a circle.",

@@ -14,6 +14,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
 
+from easeml.data.errors import did_you_mean
 from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.schema import Schema
 
@@ -69,10 +70,12 @@ class Registry:
         call = read_call(name)
         if call is not None and call.family in self._by_name:
             return member(self._by_name[call.family], call)
-        raise NotFound(
-            f"There is no module {name[:80]!r}.",
-            remedy="Install the package that brings it.",
-        )
+        public = [module.name for module in self.modules if module.name not in self.private]
+        remedy = "Install the package that brings it."
+        meant = did_you_mean(name[:80], public)
+        if meant.startswith("Did"):
+            remedy = f"{meant} Or install the package that brings it."
+        raise NotFound(f"There is no module {name[:80]!r}.", remedy=remedy)
 
     def seen_by(self, tenant_id: str) -> "Registry":
         """Return the knowledge base without the private modules of other tenants."""

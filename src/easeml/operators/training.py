@@ -9,8 +9,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
+from easeml.data.errors import did_you_mean
 from easeml.errors import InvalidInput
 from easeml.lineage import Operator
 from easeml.modules import Module, Registry, interval, load_registry
@@ -86,7 +88,8 @@ def search(
         too.
 
     Raises:
-        InvalidInput: where rows or labels are missing, or no model fits or succeeds.
+        InvalidInput: where rows or labels are missing, no model fits or succeeds, or there is no
+            model or objective of a name.
     """
     if trials < 1:
         raise InvalidInput(f"trials is {trials}; it takes at least one.")
@@ -95,7 +98,7 @@ def search(
     schemas = columns.schema_in, columns.schema_out
     for note in columns.leak_notes:
         warnings.warn(note, stacklevel=1)
-    measure = objective or registry.objectives_for(schemas[1])[0].name
+    measure = _objective(registry, schemas[1], objective)
     problem = _problem(relation, schemas, measure, roles, sure, seed)
     arms, pipelines = _candidates(registry, problem, models, exclude)
     found, failed = _searched(problem, arms, pipelines, trials, goal)
@@ -157,7 +160,11 @@ def _candidates(
 ) -> tuple[list[Arm], list[dict[str, Any]]]:
     """Return what can be tried, with what it is believed to cost. Raises InvalidInput."""
     arms, pipelines = [], []
-    for match in registry.models_for(*problem.schemas):
+    matches = registry.models_for(*problem.schemas)
+    known = [match.module.name for match in matches]
+    _check_names("models", models, known)
+    _check_names("exclude", exclude, known)
+    for match in matches:
         module = match.module
         is_named = not models or module.name in models
         is_allowed = is_named and module.name not in exclude
@@ -169,6 +176,33 @@ def _candidates(
     if not arms:
         raise InvalidInput("No model fits.", remedy="Allow other models, or change the columns.")
     return arms, pipelines
+
+
+def _objective(registry: Registry, schema_out: Schema, name: str) -> str:
+    """Return the objective that is asked for, or the first that fits. Raises InvalidInput."""
+    fitting = list(map(attrgetter("name"), registry.objectives_for(schema_out)))
+    if not name:
+        return fitting[0]
+    if name not in fitting:
+        raise InvalidInput(
+            f"There is no objective {name!r} for these answers.",
+            where="objective",
+            remedy=did_you_mean(name, fitting),
+        )
+    return name
+
+
+def _check_names(where: str, names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise InvalidInput for the name of a model that there is not."""
+    if isinstance(names, str):
+        raise InvalidInput("is a name, not a list.", where=where, remedy=f"Write [{names!r}].")
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise InvalidInput(
+            f"There is no model {unknown[0]!r}.",
+            where=where,
+            remedy=did_you_mean(unknown[0], known),
+        )
 
 
 def _arm(module: Module, config: dict[str, Any], problem: Problem) -> Arm:
@@ -229,7 +263,9 @@ def _tried(problem: Problem, pipeline: dict[str, Any]) -> dict[str, Any]:
 def _verdict(quality: float, goal: float | None) -> str:
     if goal is None:
         return "found"
-    return "reached" if quality >= goal else "missed"
+    if quality >= goal:
+        return "reached"
+    return "missed"
 
 
 OPERATORS = (Operator("search", "1", search),)

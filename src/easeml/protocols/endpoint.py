@@ -1,22 +1,24 @@
 """What an endpoint answers to rows: predictions with what is known of them, or a problem."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from easeml.data import Rows
 from easeml.errors import EasemlError
-from easeml.modules import Predictions, conformal
+from easeml.modules import Predictions, conformal, row_order
 from easeml.modules.known_rows import KnownRows
 
 
 def answer_of(
-    rows: Rows, predicted: Predictions, band: dict[str, float] | None, known: KnownRows | None
+    rows: Rows, predicted: Predictions, manifest: Mapping[str, Any], known: KnownRows | None
 ) -> dict[str, Any]:
     """Return predictions as JSON values, one entry a row.
 
-    ``band``: the manifest's intervals of numbers, ``known``: of the rows that the model learned
-    from, where these are kept.
+    ``manifest``: of the model, with its intervals of numbers and the range of times. ``known``: of
+    the rows that the model learned from, where these are kept.
     """
+    band = manifest.get(conformal.FACT)
     reply: dict[str, Any] = {
         "predictions": predicted.values.tolist(),
         "probabilities": None,
@@ -37,6 +39,10 @@ def answer_of(
         reply["coverage"] = band["coverage"]
     if known is not None:
         reply["notes"] += known.far_values(rows.table)
+    order = row_order.kept(manifest)
+    if order:
+        found = row_order.beyond(order, rows.table)
+        reply["notes"] += row_order.notes(manifest, found)
     return reply
 
 

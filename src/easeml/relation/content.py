@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from easeml.data.errors import did_you_mean
 from easeml.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -56,7 +57,9 @@ class Content:
 
     def roles_at(self, rows: np.ndarray) -> np.ndarray | None:
         """Return the roles of the rows at some positions; None where rows have no roles."""
-        return None if self.roles is None else self.roles[rows]
+        if self.roles is None:
+            return None
+        return self.roles[rows]
 
     def check_columns(self, columns: Iterable[str]) -> None:
         """Raise InvalidInput for a column that is not there."""
@@ -69,14 +72,15 @@ class Content:
         Raises InvalidInput.
         """
         if column not in self.table.column_names:
-            listed = ", ".join(self.table.column_names)
             raise InvalidInput(
                 "There is no such column.",
                 where=f"column {column!r}",
-                remedy=f"Name one of {listed}.",
+                remedy=did_you_mean(str(column), self.table.column_names),
             )
         kind = self.table.schema.field(column).type
-        return kind.value_type if pa.types.is_dictionary(kind) else kind
+        if pa.types.is_dictionary(kind):
+            return kind.value_type
+        return kind
 
 
 def plain_values(column: pa.ChunkedArray | pa.Array) -> pa.Array:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from easeml.data.errors import did_you_mean
 from easeml.data.types.arrow import arrow_compute
 from easeml.errors import InvalidInput
 
@@ -127,7 +128,9 @@ class Expression:
             ) from error
         if isinstance(value, pa.Scalar):
             return pa.repeat(value, rows)
-        return value.combine_chunks() if isinstance(value, pa.ChunkedArray) else value
+        if isinstance(value, pa.ChunkedArray):
+            return value.combine_chunks()
+        return value
 
     def holds(self, columns: Columns, rows: int) -> pa.Array:
         """Return whether it is true in each row; not where it is unknown. Raises InvalidInput."""
@@ -197,7 +200,8 @@ class _Evaluation:
     def _name(self, node: ast.Name) -> Any:
         name = self._names.get(node.id, node.id)
         if name not in self._columns:
-            raise InvalidInput("There is no such column.", where=f"column {name!r}")
+            remedy = did_you_mean(name, self._columns)
+            raise InvalidInput("There is no such column.", where=f"column {name!r}", remedy=remedy)
         return self._columns[name]
 
     def _constant(self, node: ast.Constant) -> Any:
@@ -210,7 +214,9 @@ class _Evaluation:
         operand = self.value(node.operand)
         if isinstance(node.op, ast.Not | ast.Invert):
             return self._compute.invert(operand)
-        return self._compute.negate(operand) if isinstance(node.op, ast.USub) else operand
+        if isinstance(node.op, ast.USub):
+            return self._compute.negate(operand)
+        return operand
 
     def _binary(self, node: ast.BinOp) -> Any:
         left = self.value(node.left)

@@ -82,7 +82,7 @@ def histogram_figure(low: float, high: float, counts: Sequence[int]) -> Figure:
     width = (high - low) / len(counts) or 1.0
     middles = tuple(low + width * (place + 0.5) for place in range(len(counts)))
     bars = Series("rows", middles, numbers(counts), kind="bars", tone="accent", width=0.92 * width)
-    values = Axis("value")
+    values = Axis("value", of_data=True)
     if low < high:
-        values = Axis("value", low=low, high=high)
+        values = Axis("value", low=low, high=high, of_data=True)
     return Figure("Histogram", values, Axis("rows", low=0.0), (bars,))

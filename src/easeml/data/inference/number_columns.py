@@ -13,9 +13,15 @@ from easeml.data.inference.missing_codes import suspect_numbers
 from easeml.data.inference.odd_cells import with_odd, without_odd_numbers
 from easeml.data.inference.text_columns import text_report
 from easeml.data.types import values as v
+from easeml.data.types.clocks import CLOCKS
 from easeml.data.types.column_report import ColumnReport, sort_labels
 from easeml.data.types.comma_files import are_dots_of_thousands
-from easeml.data.types.number_forms import CLOCKS, is_of_accounts, number_form, plain_numbers
+from easeml.data.types.number_forms import (
+    has_errors,
+    is_of_accounts,
+    number_form,
+    plain_numbers,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,7 +114,9 @@ def _may_be_names(values: Values, numbers: _Numbers) -> bool:
 def _with_rare_marks(report: ColumnReport, values: Values, array: pa.Array) -> ColumnReport:
     """The report; where only a few numbers have the unit or currency of their form, they are told."""
     usual = without_odd_numbers(values)
-    return report if usual is None else with_odd(report, values, usual, array)
+    if usual is None:
+        return report
+    return with_odd(report, values, usual, array)
 
 
 def _has_leading_zeros(texts: list[str]) -> bool:
@@ -180,6 +188,8 @@ def _range_told(numbers: _Numbers) -> str:
     said = f"{kind} from {first} to {last}, {len(numbers.unique):,} different."
     if is_of_accounts(numbers.form):
         return f"{said} Negative ones are written like {numbers.form}."
+    if has_errors(numbers.form):
+        return f"{said} Written like {numbers.form}: the error behind the number is left out."
     return f"{said} Written like {numbers.form}." if numbers.form else said
 
 

@@ -14,6 +14,7 @@ from easeml.data.inference.text_hints import (
     has_digit,
     like_codes,
     like_tags,
+    mixed_units,
     mostly_decimals,
     nearly_numbers,
 )
@@ -30,7 +31,8 @@ def text_report(values: Values) -> ColumnReport:
     each = values.each
     words = _mean_words(texts[:1000])
     is_named = names.names_identifier(values.name)
-    if words <= 1.5 and _identifies(values, is_named):
+    units = mixed_units(texts)
+    if words <= 1.5 and not units and _identifies(values, is_named):
         said = f"Looks like an identifier: {values.counted}."
         return replace(
             report_on(values, "text", 0.95, said),
@@ -40,6 +42,7 @@ def text_report(values: Values) -> ColumnReport:
 
     is_category = _could_be_classes(len(texts), each) and not _is_prose(words, each)
     report = _category(values) if is_category else _free_text(values, words)
+    report = replace(report, evidence=report.evidence + units)
     return replace(report, suspected_codes=suspect_words(texts, values.number_of))
 
 
@@ -61,14 +64,18 @@ def _free_text(values: Values, words: float) -> ColumnReport:
     texts = values.texts
     said = f"Text: {values.counted}, {_words_told(words)} on average."
     hints = like_codes(texts) + nearly_numbers(texts) + like_tags(texts)
-    confidence = 0.95 if words >= 4 else 0.75
+    confidence = 0.75
+    if words >= 4:
+        confidence = 0.95
     return report_on(values, "text", confidence, said + hints)
 
 
 def _words_told(words: float) -> str:
     """A mean number of words: 1 word, 2.9 words, 290 words."""
     said = _mean_told(words)
-    return "1 word" if said == "1" else f"{said} words"
+    if said == "1":
+        return "1 word"
+    return f"{said} words"
 
 
 def _mean_told(mean: float) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from easeml.data.types import values as v
-from easeml.data.types.number_forms import number_form, plain_numbers
+from easeml.data.types.number_forms import number_form, plain_numbers, signs_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _TAG_ENDS = re.compile(r"\s*[;|]\s*")
 _SEVERAL_TAGS = re.compile(r"[^;|]{1,40}([;|][^;|]{1,40}){1,20}")
+_MOST = 0.9  # of the values
 _LEADING_ZERO = re.compile(r"0\d")
 
 
@@ -52,9 +54,24 @@ def like_tags(texts: list[str]) -> str:
     )
 
 
+def mixed_units(texts: list[str]) -> str:
+    """A hint for a column of numbers that have several units, or currencies."""
+    sample = texts[:1000]
+    signs = signs_of(sample)
+    units = list(filter(None, map(itemgetter(0), signs.most_common())))
+    if len(units) < 2 or signs.total() < _MOST * len(sample):
+        return ""
+    return (
+        f" They are numbers with different units ({', '.join(units[:4])}), which are not converted: "
+        "to have a number, write all in one unit, and leave the unit out."
+    )
+
+
 def nearly_numbers(texts: list[str]) -> str:
     """A hint for a column that a few values, or how they are written, keep from being a number."""
-    return _leading_zeros(texts) if _all_are_numbers(texts) else but_for_words(texts)
+    if _all_are_numbers(texts):
+        return _leading_zeros(texts)
+    return but_for_words(texts)
 
 
 def but_for_words(texts: list[str]) -> str:
@@ -85,7 +102,9 @@ def _no_numbers(texts: list[str]) -> np.ndarray:
     bad = v.to_numbers(array).bad
     written = list(filter(has_digit, looked_at))
     form = number_form(written) if bad.any() and written else None
-    return bad if form is None else v.to_numbers(plain_numbers(array, form)).bad
+    if form is None:
+        return bad
+    return v.to_numbers(plain_numbers(array, form)).bad
 
 
 def _leading_zeros(texts: list[str]) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data.types import pictures
 from easeml.data.types.bad_cell import BadCell
 from easeml.data.types.cell_kinds import CELL_KINDS, shown
-from easeml.data.types.column_report import ColumnReport, dimensions
+from easeml.data.types.column_report import ColumnReport, Dim, dimensions
 from easeml.data.types.text_tables import noted
 from easeml.schema import Node, Schema
 
@@ -46,7 +46,8 @@ __all__ = [
 CELLS = ("image", "tensor", "graph")
 GRAPH = "graph"  # the column of everything in a sample that has instances
 _REPORT = b"report"
-_SHOWN = 2000  # characters of an example
+_SHOWN = 20_000  # characters of an example
+_SHOWN_DIGITS = 4  # of its numbers
 
 
 def reported(report: ColumnReport, array: pa.Array) -> tuple[pa.Field, pa.Array]:
@@ -83,15 +84,38 @@ def tensor_report(name: str, arrays: Sequence[np.ndarray]) -> ColumnReport:
         missing=holes / len(arrays),
         distinct=len(arrays),
         evidence=said,
-        examples=json_example("tensor", arrays[0]),
+        examples=_array_example(arrays[0], dim),
         content={"dim": dim},
     )
 
 
 def json_example(kind: str, cell: Any) -> list[str]:
-    """The cell as JSON, for a form to begin with; nothing where that is long."""
+    """The cell as JSON, for a form to begin with; nothing where that is very long.
+
+    Its numbers have few digits, so that a person sees what it is.
+    """
     text = json.dumps(to_json(kind, cell))
-    return [text] if len(text) <= _SHOWN else []
+    text = json.dumps(json.loads(text, parse_float=_with_few_digits))
+    if len(text) > _SHOWN:
+        return []
+    return [text]
+
+
+def _array_example(array: np.ndarray, dim: Sequence[Dim]) -> list[str]:
+    """An array as JSON; of a long one, where arrays may have any length, what it begins with."""
+    found = json_example("tensor", array)
+    lengths = [place for place, size in enumerate(dim) if isinstance(size, str)]
+    if found or not lengths:
+        return found
+    axis = lengths[0]
+    digits = _SHOWN_DIGITS + len("[-.e-00], ")  # of a number, at most
+    others = max(1, array.size // max(1, array.shape[axis]))
+    steps = max(1, _SHOWN // (digits * others))
+    return json_example("tensor", array.take(range(min(steps, array.shape[axis])), axis))
+
+
+def _with_few_digits(number: str) -> float:
+    return float(f"{float(number):.{_SHOWN_DIGITS}g}")
 
 
 def object_array(values: Sequence[Any]) -> np.ndarray:

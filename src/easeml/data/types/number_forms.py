@@ -1,7 +1,7 @@
 """How people write numbers: decimal comma, thousands, currency, percent, times of day.
 
 A form is named by how it writes 1234.5, or -1234.5 where that has no sign in front: accounts write
-``(1.234,5)``, some programs ``1.234,5-``.
+``(1.234,5)``, some programs ``1.234,5-``. Errors of measurement may be behind: ``1234.5 ± 0.5``.
 
 ``1.234,5`` has a decimal comma and dots between thousands, ``$1,234.5`` a sign in front; the empty
 form is ``1234.5``. A time of day is the minutes since midnight: ``20:34:30``, or ``8:34:30 PM``.
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
 from easeml.data.types.arrow import arrow_compute
+from easeml.data.types.clocks import CLOCKS, Clock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +82,9 @@ class NumberForm:
     def example(self) -> str:
         """How 1234.5 is written; empty where it is just that."""
         text = f"{self.prefix}1{self.thousands}234{self.decimal}5{self.suffix}"
-        return "" if text == "1234.5" else text
+        if text == "1234.5":
+            return ""
+        return text
 
     @property
     def removed(self) -> list[str]:
@@ -197,65 +200,60 @@ class AccountForm:
         return compute.if_else(is_negative, negative, self.form.plain_array(array))
 
 
-@dataclass(frozen=True)
-class Clock:
-    """A form of times of day, which are rewritten as minutes since midnight."""
+_ERROR = r"\s*(±|\+/-|\+-)\s*[.,]?\d[\d.,]*([eE][+-]?\d{1,4})?"
+_WITH_ERROR = " ± 0.5"
 
-    example: str
-    matcher: re.Pattern[str]
+
+@dataclass(frozen=True)
+class ErrorForm:
+    """A form whose numbers may have their error behind them: ``12.5 ± 0.2``. It is left out.
+
+    ``form``: of the numbers alone.
+    """
+
+    form: NumberForm
+
+    @property
+    def example(self) -> str:
+        """How 1234.5 is written."""
+        return f"{self.form.example or '1234.5'}{_WITH_ERROR}"
 
     def fits(self, array: pa.Array) -> bool:
-        """Whether all texts of a column are times of day of this form."""
-        return all(map(self.matcher.match, map(str.strip, array.to_pylist())))
+        """Whether all texts of a column are numbers of this form."""
+        return self.form.fits(_without_errors(array))
 
     def mask(self, array: pa.Array) -> np.ndarray:
-        """Which texts of a column are times of day of this form."""
-        import numpy as np
-
-        found = map(self.matcher.match, map(str.strip, array.to_pylist()))
-        return np.array(list(map(bool, found)), dtype=bool)
+        """Which texts of a column are numbers of this form."""
+        return self.form.mask(_without_errors(array))
 
     def plain(self, text: str) -> str:
-        """Rewrite a time of day as its minutes; other text stays as it is."""
-        found = self.matcher.match(text)
-        if found is None:
+        """Rewrite a number of this form as ``1234.5``; other text stays as it is."""
+        bare = re.sub(_ERROR, "", text)
+        if not re.match(self.form.pattern, bare):
             return text
-
-        parts = found.groupdict("0")
-        hour = int(parts["hour"])
-        if "half" in parts:  # of the day: 12 AM is midnight, 12 PM noon
-            is_afternoon = parts["half"] in "Pp"
-            hour = hour % 12 + 12 * is_afternoon
-        return repr(60 * hour + int(parts["minute"]) + float(parts["second"]) / 60)
+        return self.form.plain(bare)
 
     def plain_array(self, array: pa.Array) -> pa.Array:
-        """As ``plain``, of a column: each different text once; missing ones stay."""
-        import pyarrow as pa
-
-        compute = arrow_compute()
-        distinct = compute.unique(array.drop_null())
-        plain = list(map(self.plain, distinct.to_pylist()))
-        return pa.array(plain, pa.string()).take(compute.index_in(array, distinct))
+        """As ``plain``, of a column."""
+        bare = _without_errors(array)
+        is_number = arrow_compute().match_substring_regex(bare, self.form.pattern)
+        return arrow_compute().if_else(is_number, self.form.plain_array(bare), array)
 
 
-_MINUTE = r":(?P<minute>[0-5]\d)(:(?P<second>[0-5]\d(\.\d+)?))?"
-_CLOCKS = (
-    Clock("20:34:30", re.compile(rf"^(?P<hour>[01]?\d|2[0-3]){_MINUTE}$")),
-    Clock(
-        "8:34:30 PM",
-        re.compile(rf"^(?P<hour>0?[1-9]|1[0-2]){_MINUTE}\s*(?P<half>[AaPp])\.?[Mm]\.?$"),
-    ),
-)
+def _without_errors(array: pa.Array) -> pa.Array:
+    return arrow_compute().replace_substring_regex(array, _ERROR, "")
+
+
 _PLAIN = NumberForm("", "", ".", "")
-CLOCKS = {clock.example: clock for clock in _CLOCKS}
-"""The forms of times of day by their names."""
 
 
-Form = NumberForm | AccountForm | Clock
+Form = NumberForm | AccountForm | ErrorForm | Clock
 
 
 @lru_cache(maxsize=4096)
 def _form(name: str) -> Form:
+    if name.endswith(_WITH_ERROR):
+        return ErrorForm(NumberForm.from_example(name.removesuffix(_WITH_ERROR)))
     for ends in _ENDS:
         inner = name.removeprefix(ends[0]).removesuffix(ends[1])
         if f"{ends[0]}{inner}{ends[1]}" == name:
@@ -295,7 +293,8 @@ def number_form(texts: list[str]) -> str | None:
     import pyarrow as pa
 
     array = pa.array(texts, pa.string())
-    forms = chain(_CLOCKS, _number_forms(texts[:200]), _account_forms(texts))
+    others = chain(_account_forms(texts), _error_forms(texts))
+    forms = chain(CLOCKS.values(), _number_forms(texts[:200]), others)
     return next((form.example for form in forms if form.fits(array)), None)
 
 
@@ -312,6 +311,20 @@ def _account_forms(texts: list[str]) -> list[AccountForm]:
     return found
 
 
+def _error_forms(texts: list[str]) -> list[ErrorForm]:
+    """The forms whose numbers have their error behind them, if some of the texts look so."""
+    marked = list(filter(partial(re.search, _ERROR), texts))
+    if not marked:
+        return []
+    bare = list(map(partial(re.sub, _ERROR, ""), [*marked[:100], *texts[:100]]))
+    return list(map(ErrorForm, [_PLAIN, *_number_forms(bare)]))
+
+
+def has_errors(form: str) -> bool:
+    """Tell whether a form has the errors of numbers behind them."""
+    return form.endswith(_WITH_ERROR)
+
+
 def number_form_of_most(texts: list[str]) -> Form | None:
     """The form in which most of these (distinct) texts are numbers, the plain one too; or None."""
     import pyarrow as pa
@@ -319,10 +332,13 @@ def number_form_of_most(texts: list[str]) -> Form | None:
     sample = texts[:: max(1, len(texts) // _GUESSED_BY)]
     array = pa.array(sample, pa.string())
     usual = _forms_with(*_commonest_affixes(sample))
-    forms = [_PLAIN, *_CLOCKS, *usual, *_account_forms(sample)]
+    others = [*_account_forms(sample), *_error_forms(sample)]
+    forms = [_PLAIN, *CLOCKS.values(), *usual, *others]
     fitting = [int(form.mask(array).sum()) for form in forms]
     most = max(fitting)
-    return forms[fitting.index(most)] if most >= _MOST * len(sample) else None
+    if most >= _MOST * len(sample):
+        return forms[fitting.index(most)]
+    return None
 
 
 def _commonest_affixes(texts: list[str]) -> tuple[str, str]:
@@ -331,7 +347,9 @@ def _commonest_affixes(texts: list[str]) -> tuple[str, str]:
     pairs = Counter((one["prefix"].strip(), one["suffix"].strip()) for one in found)
     marks = max(pairs, key=pairs.__getitem__, default=("", ""))
     are_signs = all(map(_SIGNS.fullmatch, filter(None, marks)))
-    return marks if are_signs else ("", "")
+    if are_signs:
+        return marks
+    return ("", "")
 
 
 def _affixes(texts: list[str]) -> tuple[str, str] | None:
@@ -364,6 +382,20 @@ def _forms_with(prefix: str, suffix: str) -> Iterator[NumberForm]:
         yield NumberForm(prefix, "", ".", suffix)
     for thousands, decimal in _SEPARATORS:
         yield NumberForm(prefix, thousands, decimal, suffix)
+
+
+def signs_of(texts: list[str]) -> Counter[str]:
+    """How many of these texts are numbers with each unit or currency around; without one: ``""``."""
+    found = filter(None, map(_AFFIXES.fullmatch, texts))
+    return Counter(filter(_is_sign_or_nothing, map(_marks_of, found)))
+
+
+def _marks_of(number: re.Match[str]) -> str:
+    return f"{number['prefix']}{number['suffix']}".strip()
+
+
+def _is_sign_or_nothing(mark: str) -> bool:
+    return not mark or _SIGNS.fullmatch(mark) is not None
 
 
 def _is_unit(suffixes: set[str]) -> bool:

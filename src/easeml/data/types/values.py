@@ -13,9 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.types.arrow import arrow_compute
+from easeml.data.types.month_names import has_month, in_english
 from easeml.data.types.number_forms import plain_numbers
 
 if TYPE_CHECKING:
@@ -43,8 +45,17 @@ _DAYS = (
     "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y",
     "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y",
     "%d %b %Y", "%d %B %Y", "%Y.%m.%d", "%d/%b/%Y",
+    "%d. %b %Y", "%d. %B %Y", "%d.%b %Y", "%d.%B %Y", "%d-%B-%Y",
 )  # fmt: skip
-_OTHER_DAYS = ("%Y-%m", "%Y/%m", "%a %b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%d %H:%M:%S")
+_OTHER_DAYS = (
+    "%b %Y",
+    "%B %Y",
+    "%Y-%m",
+    "%Y/%m",
+    "%a %b %d %H:%M:%S %Y",
+    "%Y%m%dT%H%M%S",
+    "%Y%m%d %H:%M:%S",
+)
 _COMPACT = "%Y%m%d"
 _SWAPPED = {"%m/%d": "%d/%m", "%m-%d": "%d-%m", "%d/%m": "%m/%d", "%d-%m": "%m-%d"}
 _DIRECTIVE = re.compile("%[a-zA-Z]")
@@ -55,6 +66,9 @@ _WORDS = {
 _EIGHT_DIGITS = re.compile(r"(19|20)\d{6}")
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *_OTHER_DAYS)
+_WITH_MONTHS = sorted(
+    filter(has_month, FORMATS), key=lambda form: "%b" in form
+)  # whole names first
 
 
 @dataclass(frozen=True)
@@ -176,7 +190,9 @@ def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
         return None
     # Arrow reads "inf" and "nan", which are no numbers here.
     all_finite = np.array_equal(np.isfinite(values), ~missing)
-    return values if all_finite else None
+    if all_finite:
+        return values
+    return None
 
 
 def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
@@ -212,6 +228,11 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
     text = pd.Series(array.to_numpy(zero_copy_only=False), dtype=object)
     if form:
         times = pd.to_datetime(text, format=form, errors="coerce")
+        unread = times.isna() & ~missing
+        if unread.any():
+            others: Any = text[unread]
+            english = others.map(partial(in_english, form=form))
+            times[unread] = pd.to_datetime(english, format=form, errors="coerce")
     else:
         iso = arrow_compute().match_substring_regex(array, ISO).to_numpy(zero_copy_only=False)
         times = pd.to_datetime(
@@ -253,7 +274,10 @@ def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
     forms = ["", *FORMATS]
     if compact and all(map(_EIGHT_DIGITS.fullmatch, sample)):
         forms.append(_COMPACT)
-    likely = filter(partial(_all_read, sample), forms)
+    likely = chain(
+        filter(partial(_all_read, sample), forms),
+        filter(partial(_all_named, sample), _WITH_MONTHS),
+    )
     return next(filter(partial(_fits, pa.array(texts)), likely), None)
 
 
@@ -267,6 +291,11 @@ def _all_read(sample: list[str], form: str) -> bool:
     return all(map(partial(_reads, form), sample))
 
 
+def _all_named(sample: list[str], form: str) -> bool:
+    """As ``_all_read``, with months that are named as in other languages, or otherwise."""
+    return all(map(partial(_reads_in_english, form), sample))
+
+
 def _may_be_time(text: str) -> bool:
     return 6 <= len(text) <= 40 and any(map(str.isdigit, text))
 
@@ -278,6 +307,12 @@ def _reads(form: str, text: str) -> bool:
     with suppress(ValueError):
         return _has_marks(text, form) and bool(datetime.strptime(text, form))
     return False
+
+
+def _reads_in_english(form: str, text: str) -> bool:
+    """Whether a text is a timestamp of this form in English, with the month named otherwise."""
+    english = in_english(text, form)
+    return english != text and _reads(form, english)
 
 
 def _has_marks(text: str, form: str) -> bool:
@@ -318,8 +353,9 @@ def parse_timestamp(text: str, form: str) -> np.datetime64:
     import numpy as np
 
     if form:
-        with suppress(ValueError):
-            return np.datetime64(datetime.strptime(text, form), "us")
+        for written in (text, in_english(text, form)):
+            with suppress(ValueError):
+                return np.datetime64(datetime.strptime(written, form), "us")
     if not _ISO.match(text):
         raise ValueError(text)
     import pandas as pd
@@ -341,7 +377,9 @@ def plain_number(text: str) -> str:
 def number_text(number: float) -> str:
     """A number as text: a whole one, as far as floats are exact, without a point."""
     is_exact = number.is_integer() and abs(number) < 1e15
-    return str(int(number)) if is_exact else repr(number)
+    if is_exact:
+        return str(int(number))
+    return repr(number)
 
 
 def label_finder(labels: tuple[str, ...]) -> Callable[[str], int | None]:

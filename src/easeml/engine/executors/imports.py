@@ -44,6 +44,7 @@ for _name in (
     "easeml.modules.known_rows",
     "easeml.modules.pipeline",
     "easeml.modules.process",
+    "easeml.modules.row_order",
     "easeml.modules.selection",
     "easeml.modules.suspicion",
 ):

@@ -17,7 +17,7 @@ from easeml.data import EXPLAIN, ColumnTable, Rows, kinds_of, parse_rows
 from easeml.data.errors import first_of
 from easeml.engine.serving import explained, forecasts
 from easeml.errors import EasemlError
-from easeml.modules import Predictions, conformal, interval, known_rows, measured
+from easeml.modules import Predictions, interval, known_rows, measured
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline
@@ -81,7 +81,9 @@ def _predicted_together(served: Served, requests: Sequence[Rows]) -> list[Predic
     if len(requests) < 2 or served.trained.past is not None:
         return alone  # what one request tells of the past is not for others
     found = _guarded(lambda: _predict_all(served, requests))
-    return alone if isinstance(found, Answer) else [*found]
+    if isinstance(found, Answer):
+        return alone
+    return [*found]
 
 
 def _read(served: Served, request: Request) -> Rows | Answer:
@@ -164,11 +166,10 @@ def dumps(told: dict[str, Any]) -> bytes:
 
 
 def _told(served: Served, rows: Rows, predicted: Predictions) -> dict[str, Any]:
-    band = served.trained.manifest.get(conformal.FACT)
     reply: dict[str, Any] = {
         "model_id": served.model_id,
         "model_name": served.name,
-        **answer_of(rows, predicted, band, served.known),
+        **answer_of(rows, predicted, served.trained.manifest, served.known),
     }
     if served.trained.past is not None:
         reply["notes"] += forecasts.notes_of(served.trained.past, rows)

@@ -232,7 +232,7 @@
     const [low, high] = [value(from), value(to)];
     const share = (one) => (axis.log ? Math.log(one / low) / Math.log(high / low) : (one - low) / (high - low));
     const found = axis.log && high / low > 100 ? powers(low, high) : round(low, high);
-    return found.map((one) => [share(one), one.toLocaleString("en", { maximumSignificantDigits: 7 })]);
+    return found.map((one) => [share(one), one.toLocaleString("en", { maximumSignificantDigits: 7, useGrouping: !axis.data })]);
   }
 
   function powers(low, high) {

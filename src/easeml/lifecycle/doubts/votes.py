@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from easeml.data.errors import did_you_mean
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning.frames import Column
 from easeml.lifecycle.doubts.dawid_skene import ABSTAINS
@@ -84,5 +85,6 @@ def _truths(function: Mapping[str, Any], frame: pd.DataFrame, where: str) -> lis
 
 def _column(frame: pd.DataFrame, name: str, where: str) -> Column:
     if name not in frame:
-        raise InvalidInput(f"There is no column {name!r}.", where=where)
+        remedy = did_you_mean(name, map(str, frame))
+        raise InvalidInput(f"There is no column {name!r}.", where=where, remedy=remedy)
     return frame[name]

@@ -1,10 +1,11 @@
 """Cursor paging: lists are ordered by id, and a cursor is the last id seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from easeml.contract.resources import Page
 from easeml.errors import InvalidInput
+from easeml.ids import is_id
 from easeml.store import Rows
 
 R = TypeVar("R")
@@ -20,25 +21,53 @@ def page_records(
 
     At most ``limit`` records follow the cursor; the next cursor is None at the end.
 
-    Raises ``InvalidInput`` for a limit outside 1 to ``LARGEST_PAGE``.
+    Raises ``InvalidInput`` for a limit outside 1 to ``LARGEST_PAGE``, and for a cursor that is none
+    of this list.
     """
     if not 1 <= limit <= LARGEST_PAGE:
         raise InvalidInput(f"A page holds 1 to {LARGEST_PAGE} items, not {limit}.", where="limit")
     found = rows.list(after=after, limit=limit + 1, newest_first=newest_first, **equals)
+    if after is not None:
+        known = found or rows.list(limit=1, **equals)
+        _check_cursor(after, known[:1])
     if len(found) <= limit:
         return found, None
     records = found[:limit]
     return records, getattr(records[-1], "id")  # noqa: B009
 
 
+def no_cursor(after: str) -> InvalidInput:
+    """Return the error of a cursor that no page of a list gave."""
+    return InvalidInput(
+        f"{after!r} is no cursor of this list.",
+        where="after",
+        remedy="Send `next` of the page before; for the first page leave it out.",
+    )
+
+
+def _check_cursor(after: str, some: Sequence[Any]) -> None:
+    """Raise ``InvalidInput`` for a cursor that is no id of a record such as ``some``.
+
+    The record whose id it is may be gone by now.
+    """
+    kind = after.partition("_")[0]
+    is_of_kind = all(record.id.partition("_")[0] == kind for record in some)
+    if not is_id(after) or not is_of_kind:
+        raise no_cursor(after)
+
+
 def next_offset(skip: int, limit: int, total: int) -> str | None:
     """Return the cursor after ``limit`` items beyond ``skip``; None at the end of ``total``."""
-    return str(skip + limit) if skip + limit < total else None
+    if skip + limit < total:
+        return str(skip + limit)
+    return None
 
 
 def offset_of(after: str | None) -> int:
     """Return how many items are before a page: what ``next_offset`` gave, and 0 for the first."""
-    return int(after) if after else 0
+    if after:
+        return int(after)
+    return 0
 
 
 def page_of(

@@ -28,7 +28,10 @@ SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
 SIGNED_IN, SIGN_IN_FAILED = "user.signed-in", "user.sign-in-failed"
 _OF_NO_TENANT = ""  # events that providers alone see
 
+_TRY_AGAIN = "Type both again; a provider can set a new password."
+_NO_KEY = "Copy the whole key again, or make a new one: POST /api/v1/login."
 _SIGN_IN_AGAIN = "Sign in again, or make a new key."
+_ASK_PROVIDER = "Ask a provider of this easeml."
 _ASK_OWNER = "Ask an owner of the tenant for an invitation."
 _LONGEST_KEY = 100 * 366 * 86400  # seconds: a century
 
@@ -44,7 +47,7 @@ def sign_in(store: Store, name: str, password: str, origin: str = "") -> Key:
     matches = passwords.is_right(_usable_hash(user) or passwords.decoy_hash(), password)
     if user is None or not matches:
         _note_failure(store, user, origin)
-        raise NotSignedIn("The name or the password is wrong.")
+        raise NotSignedIn("The name or the password is wrong.", remedy=_TRY_AGAIN)
     with store.write() as tx:
         return sign_in_as(tx, user, origin)
 
@@ -124,7 +127,7 @@ def authenticate(store: Store, secret: str) -> Caller:
         user = tx.users.get(key.user_id)
         membership = tx.scoped(key.tenant_id).memberships.find(user_id=user.id)
     if user.archived:
-        raise NotSignedIn
+        raise NotSignedIn("The user of this key was removed.", remedy=_ASK_PROVIDER)
     if membership is None:
         raise NotSignedIn("You do not belong to this tenant any more.", remedy=_ASK_OWNER)
     return Caller(
@@ -143,7 +146,7 @@ def _found(tx: Transaction, secret: str) -> ApiKey:
     """Return the key with this secret. Raises ``NotSignedIn`` where it was ended."""
     key = tx.unscoped().api_keys.find(hash=digest(secret))
     if key is None:
-        raise NotSignedIn
+        raise NotSignedIn("There is no such API key.", remedy=_NO_KEY)
     if key.revoked:
         raise NotSignedIn("This API key was revoked.", remedy=_SIGN_IN_AGAIN)
     return key
@@ -301,7 +304,9 @@ def _first_tenant(tx: Transaction, user: User) -> str:
     tenants = tx.unscoped().memberships.column("tenant_id", user_id=user.id)
     if not tenants:
         raise NotSignedIn("You belong to no tenant of this easeml any more.", remedy=_ASK_OWNER)
-    return user.tenant_id if user.tenant_id in tenants else tenants[0]
+    if user.tenant_id in tenants:
+        return user.tenant_id
+    return tenants[0]
 
 
 def _end(tx: Transaction, key: ApiKey, caller: Caller) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from easeml.errors import NotFound
 from easeml.service.advice.tools import Answered, is_answer
+from easeml.service.datasets.lines import made_by_remedy
 from easeml.service.tasks.logs import read_plain
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, Report
@@ -41,7 +42,8 @@ def newest(
     """Return the newest remedies of a tool that were followed, oldest first.
 
     Each as the tool told it; ``is_same_model``: it was about the model that is asked about now.
-    Those of an answer whose file is gone or damaged are left out.
+    Those of an answer whose file is gone or damaged are left out, and so are those that somebody
+    took back: the data has not the rows any more that they brought.
     """
     reports = tables.reports.list(kind=tool, subject=application.id, newest_first=True, limit=None)
     marked = [one for one in reports if Answered.from_json(one.value).followed][:_MOST]
@@ -51,10 +53,21 @@ def newest(
         remedies = _readable(store, report)
         # Of one that cannot be read there are none.
         for number in answered.followed[: len(remedies)]:
+            if _is_undone(tables, application, report, number, remedies):
+                continue
             told = {**remedies[number - 1], "items": []}
             told["is_same_model"] = answered.model_id == model_id
             found.append(told)
     return found
+
+
+def _is_undone(
+    tables: Tables, application: Application, report: Report, number: int, remedies: list[Json]
+) -> bool:
+    """Tell whether a remedy brought rows that the data of an application has no longer."""
+    if remedies[number - 1]["kind"] != "retrain":
+        return False
+    return made_by_remedy(tables, application, f"{report.id} {number}") is None
 
 
 def _readable(store: Store, report: Report) -> list[Json]:

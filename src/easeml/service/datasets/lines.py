@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from easeml.store.records import DatasetVersion
+from easeml.store import Tables
+from easeml.store.records import Application, DatasetVersion
 from easeml.store.shapes import OperationName
 
 
@@ -34,3 +35,12 @@ def _line(version_id: str, versions: Mapping[str, DatasetVersion], *, is_of_rows
         if not (is_of_rows and has_others):
             at += version.parents
     return line
+
+
+def made_by_remedy(tables: Tables, application: Application, remedy: str) -> DatasetVersion | None:
+    """Return the version that a remedy made, if the data of an application still has its rows."""
+    versions = tables.versions.by_id(dataset_id=application.dataset_id)
+    for id in line_of_rows(application.version_id, versions):
+        if versions[id].operation.told.get("remedy") == remedy:
+            return versions[id]
+    return None

@@ -6,6 +6,7 @@ from easeml.contract.reports import FollowedRemedy
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.advice import followed, tools
+from easeml.service.datasets import lines
 from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import searching_on
 from easeml.service.production import labelled_rows
@@ -104,7 +105,7 @@ def _learn(
     model_id = tools.Answered.from_json(report.value).model_id
     asked = f"{report.id} {number}"
     with store.read() as tx:
-        earlier = changes.made_by_remedy(tx.scoped(caller.tenant_id), application, asked)
+        earlier = lines.made_by_remedy(tx.scoped(caller.tenant_id), application, asked)
         if earlier is not None:
             told = _LEARNED_BEFORE.format(number=earlier.number)
             return FollowedRemedy(kind="retrain", told=told, done=True, version_id=earlier.id)

@@ -1,6 +1,5 @@
 """Watching what serves: the rows of production are put to the tool ``monitor``, batch by batch."""
 
-import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -297,7 +296,9 @@ def _shown(
 def _tolerance(look: answers.Report | None) -> float | None:
     """Return up to which error a number counts as right; None of classes, and without a look."""
     numbers = {} if look is None else tools.numbers_of(look)
-    return numbers["tolerance"].value if "tolerance" in numbers else None
+    if "tolerance" in numbers:
+        return numbers["tolerance"].value
+    return None
 
 
 def what_moved(store: Store, tables: Tables, application: Application) -> str:
@@ -388,14 +389,16 @@ def _labelled(tables: Tables, application: Application, tolerance: float | None)
     """Return how often the model that serves was right of late, where the truth came.
 
     None without any. A month that goes badly is not hidden behind the years before it.
-    Wilson's interval (JASA 22, 1927). A number is right up to ``tolerance``, as watching has it;
+    A number is right up to ``tolerance``, as watching has it;
     None of numbers that were not looked at.
     """
+    from easeml.lifecycle.evaluation import wilson_interval
+
     newest = list(islice(_were_right(tables, application, tolerance), _MOST_LABELLED))
     if not newest:
         return None
     right, rows = sum(newest), len(newest)
-    low, high = _wilson(right, rows)
+    low, high = wilson_interval(right / rows, rows)
     return Labelled(rows=rows, quality=right / rows, low=low, high=high)
 
 
@@ -422,12 +425,3 @@ def _were_right(
             yield class_name(truth) == class_name(said)
         elif tolerance is not None and feedback.is_answer(truth, set()):
             yield abs(float(str(truth)) - said) <= tolerance
-
-
-def _wilson(right: int, rows: int) -> tuple[float, float]:
-    z = 1.959964
-    share = right / rows
-    centre = share + z * z / (2 * rows)
-    half = z * math.sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows))
-    scale = 1 + z * z / rows
-    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)

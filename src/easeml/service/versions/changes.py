@@ -169,7 +169,7 @@ def learn_from(
     """Make a version that has the rows of a CSV file, those of a slice, to learn from and judge by.
 
     ``digest``: of the file; ``where``: the conditions of the slice; ``instead``: rows of before in
-    the slice are set aside; ``remedy``: what was followed, for ``made_by_remedy``. Test rows that a
+    the slice are set aside; ``remedy``: what was followed, for ``lines.made_by_remedy``. Test rows that a
     gate counts on stay as they are; else some of the rows are test rows, too. Raises ``NotReady``
     while the data is changed by somebody else.
     """
@@ -183,15 +183,6 @@ def learn_from(
     learned: Json = {"learned": roles, "where": where, "instead": instead}
     requests.request(tx, tenant_id, "ingest-feed", version.id, **rows, **learned)
     return version
-
-
-def made_by_remedy(tables: Tables, application: Application, remedy: str) -> DatasetVersion | None:
-    """Return the version that a remedy made, if the data of an application still has its rows."""
-    versions = tables.versions.by_id(dataset_id=application.dataset_id)
-    for id in line_of_rows(application.version_id, versions):
-        if versions[id].operation.told.get("remedy") == remedy:
-            return versions[id]
-    return None
 
 
 def add_new_rows(

@@ -23,7 +23,7 @@ from easeml.data import (
 )
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
-from easeml.service.access.paging import next_offset, offset_of
+from easeml.service.access.paging import next_offset, no_cursor, offset_of
 from easeml.service.advice import suspicious_rows
 from easeml.service.datasets import changing
 from easeml.service.datasets.lines import line_of
@@ -54,10 +54,19 @@ def of_application(
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         found = _history(tables, application)
-    start = next((at for at, version in enumerate(found, 1) if version.id == after), 0)
+    start = _place_after(after, [version.id for version in found])
     page = found[start : start + limit]
     following = page[-1].id if start + limit < len(found) else None
     return Page(items=[_line(one, application) for one in page], next=following)
+
+
+def _place_after(after: str | None, ids: list[str]) -> int:
+    """Return how many ids are before a page. Raises ``InvalidInput`` for a cursor that is none."""
+    if after is None:
+        return 0
+    if after not in ids:
+        raise no_cursor(after)
+    return ids.index(after) + 1
 
 
 def train_rows_page(

@@ -25,11 +25,11 @@ async def sign_in(request: Request) -> Response:
         stranger = site_of(request).stranger(request)
         key = await stranger.login(name, str(form.get("password", "")))
     except NotSignedIn as error:
-        return await sign_in_page(request, there, name, error.message, 401)
+        return await sign_in_page(request, there, name, str(error), 401)
     except EasemlError as error:
         if error.code != "too-many":
             raise
-        return await sign_in_page(request, there, name, error.message, 429)
+        return await sign_in_page(request, there, name, str(error), 429)
     response = back_to(inside(there))
     session.begin(request, response, key)
     return response

@@ -13,6 +13,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.client.packing import is_one_row, packed
 from easeml.contract.applications import Prediction
 from easeml.contract.datasets import Column
 from easeml.contract.predictions import as_columns, without_formula
@@ -61,7 +62,10 @@ async def _predicted(context: PageContext, form: FormData) -> Prediction:
             application_id, [row], fill_empty=fills, explain="explain" in form
         )
     content = await _content(file)
-    if _is_table(file, inputs):
+    types = {column.name: column.type for column in inputs}
+    if is_one_row(str(file.filename), content, types):
+        content = packed(str(file.filename), content)
+    elif _is_table(file, inputs):
         return await context.client.predict(
             application_id,
             csv=content,
