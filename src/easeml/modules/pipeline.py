@@ -168,6 +168,7 @@ def fit(
     with span(f"fit {choice['module']}"):
         model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(chain.from_iterable(part.notes for part in (target, *transforms, model)))
+    notes = forecasting.of_own_columns(notes)
     return TrainedPipeline(
         description,
         dict(schema_in),

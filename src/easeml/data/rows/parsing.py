@@ -328,8 +328,7 @@ class Reader:
         plain = without_dots_of_thousands(part, self._quantities, decimal)
         place = places(start)
         inputs = self._inputs(plain, findings, place)
-        # Answers are not compared with predictions here: one that is no number is unknown.
-        values = self._values_of_table(plain, None, Findings(), place)
+        values = self._values_of_table(plain, None, findings, place)
         return Rows(inputs, None, [], values=values).with_values
 
     def _inputs(self, table: pa.Table, findings: Findings, place: Place) -> ColumnTable:
@@ -390,8 +389,12 @@ class Reader:
             return None
         if labels is not None:
             return labels
-        is_there = any(self.target.name in row for row in rows)
-        return self._labels(self._given.from_cells(rows, findings)) if is_there else None
+        if not any(self.target.name in row for row in rows):
+            return None
+        unread = Findings()
+        values = self._given.from_cells(rows, unread)
+        self._note_unread(unread, findings)
+        return self._labels(values)
 
     def _values_of_table(
         self, table: pa.Table, labels: pd.Series | None, findings: Findings, place: Place
@@ -401,7 +404,15 @@ class Reader:
             return None
         if labels is not None:
             return labels
-        return self._labels(self._given.from_table(table, findings, place))
+        unread = Findings()
+        values = self._given.from_table(table, unread, place)
+        self._note_unread(unread, findings)
+        return self._labels(values)
+
+    def _note_unread(self, unread: Findings, findings: Findings) -> None:
+        """Note that values of the target are no numbers; other rows may have some."""
+        if unread.faults:
+            findings.note(f"Some values of '{self.target.name}' are no numbers: they are unknown.")
 
     def _labels(self, answers: Any) -> pd.Series:
         import pandas as pd

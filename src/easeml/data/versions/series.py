@@ -14,11 +14,18 @@ _SHOWN = 8  # names of columns in one sentence
 
 
 def check_series(rows: pd.DataFrame, time: str, series: Sequence[str]) -> None:
-    """Raise DatasetError where rows of one series have the same time, and name what may tell series
-    apart.
+    """Raise DatasetError where a row has no time, or rows of one series have the same: then what may
+    tell series apart is named.
 
     ``series``: the columns by which series are told apart; none where there is one.
     """
+    without = int(rows[time].isna().sum())
+    if without:
+        raise DatasetError(
+            f"{without:,} rows have no time, so nobody knows what came before them.",
+            where=f"column '{time}'",
+            remedy="Write their times, or leave these rows out of the file.",
+        )
     again = rows.duplicated([*series, time])
     if not again.any():
         return

@@ -62,7 +62,10 @@ def _format_of(column: str, schema_in: Mapping[str, Any]) -> str:
 
 
 def _written(times: NDArray[Any], form: str) -> Iterable[Any]:
-    """Return times as they are sent: numbers, or texts of a form."""
+    """Return times as they are sent: numbers, or texts of a form; ISO 8601 where it is empty."""
     if times.dtype.kind != "M":
         return times.tolist()
-    return [time.strftime(form) for time in times.astype(object)]
+    if form:
+        return [time.strftime(form) for time in times.astype(object)]
+    are_days = (times == times.astype("datetime64[D]")).all()
+    return np.datetime_as_string(times, unit="D" if are_days else "s").tolist()

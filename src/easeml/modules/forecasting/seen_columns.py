@@ -9,7 +9,7 @@ from easeml.modules.forecasting.past import Seen
 if TYPE_CHECKING:
     import pandas as pd
 
-_PREFIX = "past: "  # of the columns' names
+_PREFIX = "seen of the past: "  # of the columns' names
 _NODE = "seen_of_the_past"  # with which the names of their nodes begin
 
 
@@ -19,6 +19,11 @@ def with_seen(table: "pd.DataFrame | ColumnTable", seen: Seen) -> "pd.DataFrame 
     if isinstance(table, ColumnTable):
         return ColumnTable({**table.columns, **added}, len(table))
     return table.assign(**added)
+
+
+def of_own_columns(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the notes that are not of columns which ``with_seen`` added: nobody knows these."""
+    return tuple(note for note in notes if _PREFIX not in note)
 
 
 def schema_with(schema_in: Mapping[str, Any], seen: Seen, time: str) -> dict[str, Any]:

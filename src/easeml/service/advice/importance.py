@@ -34,6 +34,8 @@ def request(tx: Transaction, model: TrainedModel) -> Task | None:
     if sum(column["role"] == "input" for column in version.columns) < 2:
         return None  # a model of one column looks at that
     application = tables.applications.get(model.application_id)
+    if application.rules.forecast:
+        return None  # times that are shuffled make other series
     question = tools.Question(TOOL, {}, model, seconds)
     return tools.request(tx, application, version, question)
 

@@ -84,9 +84,10 @@ def _check_times(
     time: ColumnReport, rows: int, series: Sequence[str], columns: Mapping[str, ColumnReport]
 ) -> None:
     """Raise ``InvalidInput`` where one series has fewer times than rows; likely names are told."""
-    if series or not 0 < time.distinct < rows:
+    timed = round(rows * (1 - time.missing))
+    if series or not 0 < time.distinct < timed:
         return
-    each = -(-rows // time.distinct)  # series that there must be at least
+    each = -(-timed // time.distinct)  # series that there must be at least
     likely = []
     for report in columns.values():
         is_name = report.type == "category" and report.role == "input"
@@ -94,7 +95,7 @@ def _check_times(
             likely.append(repr(report.name))
     perhaps = f" It may be {' or '.join(likely)}." if likely else ""
     raise InvalidInput(
-        f"The {rows:,} rows have {time.distinct:,} times, so they are of several series.",
+        f"{timed:,} rows have {time.distinct:,} times, so they are of several series.",
         where=f"column '{time.name}'",
         remedy=f"Name the column that tells them apart (--series COLUMN).{perhaps}",
     )
