@@ -216,7 +216,7 @@ def test_a_forecast_beats_the_latest_value_and_is_kept_with_its_past(
     newer = pd.DataFrame({"month": months[:1], "shop": ["a"], "sales": [50.0]})
     asked = pd.DataFrame({"month": months[1:], "shop": pd.Categorical(["a"], ["a", "b"])})
     before = loaded.predict(asked).values
-    newer_past.tell(tmp_path / "model", newer)
+    newer_past.tell(tmp_path / "model", pd.concat([rows, newer]))
     told = load_model(tmp_path / "model")
     told.check_parity()
     assert told.predict(asked).values != before

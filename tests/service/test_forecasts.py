@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +15,9 @@ import pandas as pd
 import pytest
 
 from easeml.client import Client
+from easeml.contract.applications import Prediction
 from easeml.errors import InvalidInput
-from service_process import EasemlProcess
+from service_process import LOOK_EVERY, EasemlProcess
 
 pytestmark = pytest.mark.service
 
@@ -128,6 +130,44 @@ def test_rows_that_are_fed_are_known_to_what_serves(
     easeml.wait(application, "converged", 120)
     said = easeml.command("forecast", application, "--steps", "1")
     assert [row["day"] for row in csv.DictReader(io.StringIO(said))] == ["30.04.2024"] * 2
+
+
+def wait_until_told(client: Client, application: str, before: Prediction) -> Prediction:
+    """Return the forecast of a step as soon as it is another one."""
+    deadline = time.monotonic() + 60
+    while (found := client.forecast(application, 1)).predictions == before.predictions:
+        assert time.monotonic() < deadline, found
+        time.sleep(LOOK_EVERY)
+    return found
+
+
+def test_a_single_day_is_known_to_what_serves_also_where_it_is_a_correction_or_it_is_pinned(
+    easeml: EasemlProcess, application: str, tmp_path: Path
+) -> None:
+    """A row brings no validation row, and the search has used up its tasks: it is told all the same."""
+
+    def feed(day: str, basel: float) -> None:
+        text = f"day,shop,sales\n{day},Basel,{basel}\n{day},Chur,300\n"
+        (tmp_path / "day.csv").write_text(text)
+        easeml.command("app", "feed", application, str(tmp_path / "day.csv"))
+
+    with Client(easeml.url, easeml.key) as client:
+        before = client.forecast(application, 1)
+        assert {row["day"] for row in before.rows} == {"30.04.2024"}
+        feed("30.04.2024", 22)
+        first = wait_until_told(client, application, before)
+        assert {row["day"] for row in first.rows} == {"01.05.2024"}
+
+        feed("30.04.2024", 5)
+        corrected = wait_until_told(client, application, first)
+        assert {row["day"] for row in corrected.rows} == {"01.05.2024"}
+        assert corrected.known[-1 - len(corrected.known) // 2]["sales"] == 5
+
+        client.pin(application)
+        feed("01.05.2024", 22)
+        pinned = wait_until_told(client, application, corrected)
+        assert {row["day"] for row in pinned.rows} == {"02.05.2024"}
+        client.unpin(application)
 
 
 def test_an_export_forecasts_as_the_service_does(

@@ -50,6 +50,7 @@ _TOLD_SECONDS = 0.5  # in which a child tells that, unless it is busy: a model m
 _CHANGED = (
     "promotion.live",
     "promotion.refitted",
+    "promotion.told",
     "promotion.withdrawn",
     "application.deleted",
     *kept.EVENTS,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.histories import known_rows
 from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
@@ -60,13 +61,10 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
 
 def _tell(model: Path, out: Path, version: VersionTables) -> None:
     """Write what serves once more, told the values of a version."""
-    import pandas as pd
-
     from easeml.modules import newer_past
 
     shutil.copytree(model, out)
-    rows = pd.concat([version.train, version.validation, version.test], ignore_index=True)
-    newer_past.tell(out, rows)
+    newer_past.tell(out, known_rows(version))
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
@@ -82,7 +80,8 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     from easeml.service.models import refitting
 
     if "served" in digests:
-        refitting.told_newer(tx, task, digests["served"])
+        version_id = RescoreSpec.model_validate(task.payload).version_id
+        refitting.told_newer(tx, task, digests["served"], version_id)
     rescoring.record(tx, task, float(result.value["quality"]), result.value.get("measure"))
 
 

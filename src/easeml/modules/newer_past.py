@@ -1,4 +1,4 @@
-"""A forecast that lies in a folder is told newer values: it stays the model that it is."""
+"""A forecast that lies in a folder is told other values: it stays the model that it is."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def tell(folder: Path, rows: "pd.DataFrame") -> None:
-    """Let the forecast in a folder know the values of ``rows``: times, series and the target.
+    """Let the forecast in a folder know the values of ``rows`` (times, series and the target), and
+    no other: of what was corrected or taken away since, it keeps nothing.
 
     Raises as ``load_model``.
     """
@@ -28,6 +29,6 @@ def tell(folder: Path, rows: "pd.DataFrame") -> None:
 
 def _tell(trained: TrainedPipeline, folder: Path, rows: "pd.DataFrame") -> None:
     assert trained.past is not None
-    past = trained.past.told(rows)
+    past = trained.past.knowing(rows)
     forecasting.save(past, folder)
     manifest.reseal(folder, replace(trained, past=past).predict)

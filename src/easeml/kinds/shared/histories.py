@@ -18,11 +18,19 @@ def history_of(version: VersionTables, pipelines: Sequence[Pipeline]) -> pd.Data
     Values of test rows are among them: a forecast of a row may know what came before its origin,
     and learns from training rows alone.
     """
-    import pandas as pd
-
     rules = [one.forecast for one in pipelines if one.forecast is not None]
     if not rules:
         return None
-    columns = [rules[0].time, *rules[0].series, version.target]
+    return known_rows(version)[[rules[0].time, *rules[0].series, version.target]]
+
+
+def known_rows(version: VersionTables) -> pd.DataFrame:
+    """Return the rows of a version whose values are known, as they came.
+
+    Of two values of one time the last counts: a row that came later corrects an earlier one,
+    whatever it is used for.
+    """
+    import pandas as pd
+
     rows: Any = pd.concat([version.train, version.validation, version.test], ignore_index=True)
-    return rows[columns]
+    return rows.sort_values("_row", ignore_index=True)

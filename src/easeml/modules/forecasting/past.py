@@ -169,6 +169,15 @@ class Past:
         )
         return replace(self, keys=keys, known=known)
 
+    def knowing(self, rows: "pd.DataFrame") -> "Past":
+        """Return the past with the values of ``rows`` in place of those that it knows.
+
+        At least one row has a value.
+        """
+        nothing = np.zeros(0, dtype=np.int64)
+        known = KnownValues.sorted(nothing, nothing, np.zeros(0))
+        return replace(self, keys=self.keys[:0], known=known).told(rows)
+
     def _asked(self, table: "pd.DataFrame | ColumnTable") -> tuple[Places, Places, Places]:
         """Return the series, the places and the origins of rows that are to be forecast."""
         series, places = self._series_of(table), self._places_of(table)

@@ -83,12 +83,10 @@ def request(tx: Transaction, application: Application) -> bool:
     Returns True while that is under way.
     """
     tables = tx.scoped(application.tenant_id)
-    if not application.live_model_id or application.pinned:
+    if not application.live_model_id:
         return False
     model = tables.models.get(application.live_model_id)
-    if _is_comparable(tables, application, model):
-        return False
-    if _report(tables, application) is not None:
+    if _is_up_to_date(tables, application, model):
         return False
     under_way = requests.under_way(tables, KIND, model.id)
     asked = [(Asked.from_json(task.payload).version_id, task.objective) for task in under_way]
@@ -105,6 +103,28 @@ def request(tx: Transaction, application: Application) -> bool:
         version_id=application.version_id,
     )
     return True
+
+
+def _is_up_to_date(tables: Tables, application: Application, model: TrainedModel) -> bool:
+    """Tell whether nothing more is to be learned of the live model, and it knows all values.
+
+    What forecasts is told those of each version, also where it is pinned: a value that came last
+    says where the next one begins.
+    """
+    if application.rules.forecast and not _knows_version(tables, application, model):
+        return False
+    if application.pinned or _is_comparable(tables, application, model):
+        return True
+    return _report(tables, application) is not None
+
+
+def _knows_version(tables: Tables, application: Application, model: TrainedModel) -> bool:
+    """Tell whether a forecast was told the values of the application's version, or could not be."""
+    found = tables.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
+    for report in found:
+        if Rescored.from_json(report.value).model_id == model.id:
+            return report.version_id == application.version_id
+    return tables.jobs.get(model.job_id).version_id == application.version_id
 
 
 def live_measure(tables: Tables, application: Application) -> Json | None:

@@ -197,6 +197,7 @@ def make_live(
     )
     kept_rollouts.end_with(tx, application, model, kind, reason)
     after_release.follow(tx, application, model, kind)
+    rescoring.request(tx, tables.applications.get(application.id))  # one of old may know less
     bought_labels.stop(tx, application)
     promotion = _record(tables, application, model, kind, reason)
     data = _event_data(tables, application, model)

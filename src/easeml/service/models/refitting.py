@@ -88,17 +88,23 @@ def record(
         promotion.make_live(tx, application, model, PromotionKind.REFIT, _REASON)
 
 
-def told_newer(tx: Transaction, task: Task, artefact: str) -> None:
-    """Let a forecast serve from files that know newer values; it stays the model that it was.
+def told_newer(tx: Transaction, task: Task, artefact: str, version_id: str) -> None:
+    """Let a forecast serve from files that know the values of a version; it stays the model that
+    it was.
 
-    Where it was fitted again since ``task`` was asked for, that fit knows them already.
+    Where the application has gone on to another version, another task tells it that one's.
     """
     tables = tx.scoped(task.tenant_id)
     model = tables.models.get(task.subject)
+    application = tables.applications.get(model.application_id)
+    if application.version_id != version_id:
+        return
     if model.refitted:
         tables.models.update(model.id, refitted=artefact)
     else:
         tables.models.update(model.id, artefact=artefact)
+    told = {"model_id": model.id, "version_id": version_id}
+    tx.events.append("promotion.told", application.id, told, task.tenant_id)
 
 
 def _serves_as_tested(tables: Tables, application: Application) -> bool:
