@@ -64,8 +64,15 @@ def _format_of(column: str, schema_in: Mapping[str, Any]) -> str:
 def _written(times: NDArray[Any], form: str) -> Iterable[Any]:
     """Return times as they are sent: numbers, or texts of a form; ISO 8601 where it is empty."""
     if times.dtype.kind != "M":
-        return times.tolist()
+        return [_number(time) for time in times.tolist()]
     if form:
         return [time.strftime(form) for time in times.astype(object)]
     are_days = (times == times.astype("datetime64[D]")).all()
     return np.datetime_as_string(times, unit="D" if are_days else "s").tolist()
+
+
+def _number(time: float) -> float:
+    """Return a number as people write it: a whole one as such, another without what sums leave."""
+    if time.is_integer():
+        return int(time)
+    return float(f"{time:.12g}")

@@ -140,7 +140,11 @@ class Past:
 
     def names_of_series(self) -> list[list[str]]:
         """Return the values of the columns that tell series apart, of each series."""
-        return [str(key).split(_BETWEEN)[:-1] for key in self.keys]
+        named = []
+        for key in self.keys:
+            names = str(key).split(_BETWEEN)[:-1]
+            named.append([_unescaped(name) for name in names])
+        return named
 
     def distances(self, table: "pd.DataFrame | ColumnTable") -> Places:
         """Return how many steps after what is known each row lies (rows,)."""
@@ -155,7 +159,7 @@ class Past:
     def told(self, table: "pd.DataFrame | ColumnTable") -> "Past":
         """Return the past with the values of the target that come with rows."""
         values = _values_of(table, self.rule.target)
-        is_known = np.isfinite(values)
+        is_known = np.isfinite(values) & ~_are_missing(_times(table, self.rule))
         if not is_known.any():
             return self
         texts = _texts_of_keys(self.rule, table)[is_known]
@@ -221,7 +225,7 @@ class Past:
     def _places_of(self, table: "pd.DataFrame | ColumnTable") -> Places:
         """Return the places of rows; one without a time comes after what was learned."""
         times = _times(table, self.rule)
-        is_missing = np.isnat(times) if times.dtype.kind == "M" else np.isnan(times)
+        is_missing = _are_missing(times)
         places = np.full(len(times), self.anchor + 1)
         places[~is_missing] = self.steps.places(times[~is_missing])
         return places
@@ -288,6 +292,8 @@ class Past:
 
 _AHEAD, _LEVEL = "ahead", "level"
 _BETWEEN = "\n"  # the names of a series
+_MARK = "\\"  # before what stands for another
+_ESCAPED = ((_MARK, _MARK + _MARK), (_BETWEEN, _MARK + "n"))
 
 
 def _growth_of(before: Floats, now: Floats) -> Floats:
@@ -320,14 +326,36 @@ def _texts_of_keys(rule: Rule, table: "pd.DataFrame | ColumnTable") -> NDArray[A
     """Return the name of the series of each row (rows,)."""
     names = np.full(len(table), "", dtype=object)
     for column in rule.series:
-        names += np.asarray(table[column]).astype(str).astype(object) + _BETWEEN
+        names += _texts_of(np.asarray(table[column])) + _BETWEEN
     return names.astype(str)
+
+
+def _texts_of(values: NDArray[Any]) -> NDArray[Any]:
+    """Return values as texts (rows,): whole numbers as people write them, and no line ends."""
+    import pandas as pd
+
+    texts = pd.Series(values.astype(str), dtype=object)
+    if values.dtype.kind == "f":
+        return texts.str.removesuffix(".0").to_numpy()
+    for mark, written in _ESCAPED:
+        texts = texts.str.replace(mark, written, regex=False)
+    return texts.to_numpy()
+
+
+def _unescaped(name: str) -> str:
+    """Return the text that a name of a series stands for."""
+    parts = name.split(_MARK + _MARK)
+    return _MARK.join(part.replace(_MARK + "n", _BETWEEN) for part in parts)
 
 
 def _times(table: "pd.DataFrame | ColumnTable", rule: Rule) -> NDArray[Any]:
     """Return the times of rows as datetime64 or float64 (rows,)."""
     times = np.asarray(table[rule.time])
     return times if times.dtype.kind == "M" else times.astype(np.float64)
+
+
+def _are_missing(times: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.isnat(times) if times.dtype.kind == "M" else np.isnan(times)
 
 
 def _values_of(table: "pd.DataFrame | ColumnTable", target: str) -> Floats:
