@@ -3,6 +3,7 @@
 Brute force over lists is the oracle.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -135,10 +136,8 @@ def test_series_keep_their_names_whatever_is_in_them(names: list[list[str]]) -> 
 def test_series_that_are_numbers_are_named_as_people_write_them() -> None:
     rows = pd.DataFrame({"day": [1.0, 2.0, 3.0] * 2, "shop": [101.0] * 3 + [7.5] * 3, "sales": 1.0})
     past = Past.learn(Rule("sales", "day", 1, ("shop",)), rows, rows)
-    asked = {"nodes": {}}
-    assert next_rows(past, 1, asked) == [{"day": 4, "shop": "101"}, {"day": 4, "shop": "7.5"}]
-    whole = rows.astype({"shop": object}).assign(shop=[101] * 3 + [7.5] * 3)
-    assert past.distances(whole.assign(day=9.0)).tolist() == [6] * 6
+    schema = {"nodes": {"shop": {"type": "tensor", "dim": [1]}}}
+    assert next_rows(past, 1, schema) == [{"day": 4, "shop": 101}, {"day": 4, "shop": 7.5}]
 
 
 def test_a_value_without_a_time_tells_nothing() -> None:
@@ -184,6 +183,30 @@ def test_training_rows_see_each_distance_and_only_what_came_before() -> None:
         if lags:
             latest += seen.features["latest"][place] * seen.spread[place]
         assert latest == pytest.approx(origin)
+
+
+@pytest.mark.parametrize("model", ["ridge", "lightgbm-regressor"])
+def test_rows_of_a_test_are_forecast_as_if_each_were_asked_at_its_origin(model: str) -> None:
+    """Brute force: a past that holds only what came before a block says the same of its rows, and a
+    model that was fitted when nothing of the test was known is the same one.
+    """
+    rows = sales()
+    train, test = rows[:96], rows[96:]
+    pipeline = {
+        "transforms": [{"module": "table-onehot"}],
+        "model": {"module": model},
+        "forecast": {"time": "month", "ahead": 6, "series": ["shop"]},
+    }
+    trained = fit(pipeline, train, SCHEMA_IN, SCHEMA_OUT, Context(history=rows))
+    at_once = trained.predict(test).values
+    earlier = fit(pipeline, train, SCHEMA_IN, SCHEMA_OUT, Context(history=train))
+    assert earlier.past is not None
+    said = []
+    for first in range(96, 120, 12):  # six months of two shops
+        past = earlier.past.knowing(rows[:first])
+        block = rows[first : first + 12].drop(columns="sales")
+        said.extend(replace(earlier, past=past).predict(block).values)
+    assert said == pytest.approx(list(at_once), rel=1e-9)
 
 
 def test_later_rows_are_forecast_from_the_newest_value_that_is_known() -> None:

@@ -1,5 +1,6 @@
 """The rows that follow what is known, as an endpoint takes them."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -45,20 +46,32 @@ def _rows(
     past: Past, series: NDArray[np.int64], places: NDArray[np.int64], schema_in: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     rule = past.rule
-    times = _written(past.steps.times(places), _format_of(rule.time, schema_in))
-    names = past.names_of_series()
+    times = _written(past.steps.times(places), _node_of(rule.time, schema_in).get("format", ""))
+    are_numbers = [_node_of(column, schema_in).get("type") == "tensor" for column in rule.series]
+    names = []
+    for texts in past.names_of_series():
+        told = map(_name, texts, are_numbers)
+        names.append(dict(zip(rule.series, told, strict=True)))
     rows = []
     for number, time in zip(series.tolist(), times, strict=True):
-        rows.append({rule.time: time, **dict(zip(rule.series, names[number], strict=True))})
+        rows.append({rule.time: time, **names[number]})
     return rows
 
 
-def _format_of(column: str, schema_in: Mapping[str, Any]) -> str:
-    """Return how the values of a column are written."""
+def _node_of(column: str, schema_in: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the schema says of a column."""
     for name, node in schema_in["nodes"].items():
         if node.get("column", name) == column:
-            return node.get("format", "")
-    return ""
+            return node
+    return {}
+
+
+def _name(text: str, is_number: bool) -> Any:
+    """Return the name of a series as rows have it; None where it has none."""
+    if not is_number:
+        return text
+    number = float(text)
+    return _number(number) if math.isfinite(number) else None
 
 
 def _written(times: NDArray[Any], form: str) -> Iterable[Any]:

@@ -331,12 +331,10 @@ def _texts_of_keys(rule: Rule, table: "pd.DataFrame | ColumnTable") -> NDArray[A
 
 
 def _texts_of(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values as texts (rows,): whole numbers as people write them, and no line ends."""
+    """Return values as texts (rows,) without line ends."""
     import pandas as pd
 
     texts = pd.Series(values.astype(str), dtype=object)
-    if values.dtype.kind == "f":
-        return texts.str.removesuffix(".0").to_numpy()
     for mark, written in _ESCAPED:
         texts = texts.str.replace(mark, written, regex=False)
     return texts.to_numpy()
