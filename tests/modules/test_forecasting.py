@@ -5,6 +5,7 @@ Brute force over lists is the oracle.
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from easeml.data import ColumnTable
+from easeml.errors import InvalidInput
 from easeml.modules import newer_past
 from easeml.modules.contract import Context
 from easeml.modules.ensemble import load_model
@@ -20,6 +23,8 @@ from easeml.modules.forecasting.known_values import KnownValues
 from easeml.modules.forecasting.steps import Steps
 from easeml.modules.pipeline import fit
 from easeml.modules.pipeline import save as save_model
+from easeml.protocols import forecasts
+from easeml.schema import Schema
 
 SCHEMA_IN = {
     "nodes": {
@@ -131,6 +136,23 @@ def test_series_keep_their_names_whatever_is_in_them(names: list[list[str]]) -> 
     rule = Rule("sales", "day", 1, ("shop", "kind"))
     past = Past.learn(rule, rows, rows)
     assert sorted(past.names_of_series()) == sorted(map(list, set(map(tuple, names))))
+
+
+def test_values_of_a_name_that_nobody_knows_are_not_those_of_one_series() -> None:
+    """Two new shops have no name where a column has its classes: their values are not mixed."""
+    rows = sales()
+    past = Past.learn(RULE, rows[:80], rows)
+    months = pd.date_range("2024-01-01", periods=2, freq="MS")
+    shops = pd.Categorical([None, None], ["a", "b"])
+    new = pd.DataFrame({"month": months, "shop": shops, "sales": [5.0, 6000.0]})
+    assert past.told(new) is past
+    assert past.of_no_series(new).all()
+    without_names = pd.concat([rows, new])
+    learned = Past.learn(RULE, without_names, without_names)
+    assert learned.names_of_series() == [[None], ["a"], ["b"]]
+    table = ColumnTable({"month": months.to_numpy(), "shop": np.array([None] * 2, object)}, 2)
+    assert learned.distances(table).tolist() == learned.distances(new).tolist()
+    assert learned.told(new.assign(sales=7.0)).known.values[:2].tolist() == [7.0, 7.0]
 
 
 def test_series_that_are_numbers_are_named_as_people_write_them() -> None:
@@ -284,6 +306,27 @@ def test_a_forecast_beats_the_latest_value_and_is_kept_with_its_past(
     told.check_parity()
     assert told.predict(asked).values != before
     assert told.predict(test).values.tolist() == said.tolist()
+
+
+def test_an_answer_has_a_bound_of_rows() -> None:
+    rows = sales()
+    pipeline = {
+        "transforms": [{"module": "table-onehot"}],
+        "model": {"module": "ridge"},
+        "forecast": {"time": "month", "ahead": 6, "series": ["shop"]},
+    }
+    trained = fit(pipeline, rows, SCHEMA_IN, SCHEMA_OUT, Context(history=rows))
+    assert trained.past is not None
+    shops = [f"shop {number}" for number in range(30)]
+    many = pd.DataFrame({"month": rows["month"].iloc[-1], "shop": shops, "sales": 1.0})
+    served = SimpleNamespace(
+        trained=replace(trained, past=trained.past.told(many)),
+        schema_in=Schema.from_json(SCHEMA_IN),
+        schema_out=Schema.from_json(SCHEMA_OUT),
+    )
+    with pytest.raises(InvalidInput, match="320,000 rows; one answer has at most 200,000") as said:
+        forecasts.forecast(served, b"", "application/json", 10_000)
+    assert "at most 6,250 steps" in said.value.remedy
 
 
 def test_the_past_is_whole_after_a_round_trip(tmp_path: Path) -> None:

@@ -13,10 +13,13 @@ import httpx
 import numpy as np
 import pandas as pd
 import pytest
+from starlette.testclient import TestClient
 
 from easeml.client import Client
 from easeml.contract.applications import Prediction
 from easeml.errors import InvalidInput
+from easeml.export.server import application as exported_server
+from easeml.export.server import load_server
 from service_process import LOOK_EVERY, EasemlProcess
 
 pytestmark = pytest.mark.service
@@ -116,6 +119,10 @@ def test_newer_values_move_the_beginning_and_far_rows_are_named(
         assert found.quality is None
         with pytest.raises(InvalidInput, match="no number of steps"):
             client.forecast(application, 0)
+        new = {"day": "24.04.2024", "shop": "Zug", "sales": 1.0}
+        unused = client.forecast(application, 1, newer=[new])
+        assert [row["shop"] for row in unused.rows] == ["Basel", "Chur"]
+        assert "1 of 1 rows have values of series that are new to the model" in unused.notes[0]
         with pytest.raises(InvalidInput, match="tell nothing new"):
             client.forecast(application, 3, newer=[{"day": "24.04.2024", "shop": "Chur"}])
 
@@ -189,6 +196,25 @@ def test_an_export_forecasts_as_the_service_does(
         [sys.executable, "-c", code], cwd=out, capture_output=True, text=True, check=True
     )
     assert json.loads(printed.stdout) == pytest.approx(served["prediction"].tolist())
+
+    newer = "day,shop,sales\n30.05.2024,Basel,22\n"
+    with Client(easeml.url, easeml.key) as client:
+        expected = client.forecast(application, 3)
+    with TestClient(exported_server(load_server(out))) as elsewhere:
+        answered = elsewhere.post("/predict?forecast=3").json()
+        assert answered["predictions"] == pytest.approx(expected.predictions)
+        assert answered["lower"] == pytest.approx(expected.lower)
+        assert answered["rows"] == expected.rows
+        assert answered["known"] == expected.known
+        told = elsewhere.post(
+            "/predict?forecast=3", content=newer, headers={"content-type": "text/csv"}
+        )
+        assert told.json()["rows"][0] == {"day": "31.05.2024", "shop": "Basel"}
+        far = elsewhere.post("/predict", json={"rows": [{"day": "01.06.2024", "shop": "Chur"}]})
+        assert "lie more than 7 steps" in far.json()["notes"][0]
+        refused = elsewhere.post("/predict?forecast=3&explain=true")
+        assert refused.status_code == 422
+        assert "without what its values are made of" in refused.json()["detail"]
     refused = easeml.command(
         "model",
         "export",

@@ -18,12 +18,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from easeml.data import kinds_of, parse_rows, permitted
+from easeml.data import Rows, kinds_of, parse_rows, permitted
 from easeml.errors import EasemlError, NotFound
 from easeml.export.exported import ExportedModel, load_exported
-from easeml.modules import known_rows
+from easeml.modules import Predictions, known_rows
 from easeml.modules.known_rows import KnownRows
-from easeml.protocols import inference, invocations
+from easeml.protocols import forecasts, inference, invocations
 from easeml.protocols.endpoint import answer_of, problem
 from easeml.protocols.errors import INVOCATIONS, V2, in_form_of
 
@@ -106,9 +106,19 @@ class Server:
 
     def _answer(self, content_type: str, body: bytes) -> dict[str, Any]:
         exported = self.exported
+        steps = forecasts.steps_of(content_type)
+        if steps is not None:
+            found = forecasts.forecast(exported, body, content_type, steps)
+            return {**self._told(found.rows, found.predicted), **found.told}
         rows = parse_rows(body, content_type, exported.schema_in, exported.schema_out)
-        predicted = exported.trained.predict(rows.with_values)
-        answer = answer_of(rows, predicted, exported.trained.manifest, self.known)
+        answer = self._told(rows, exported.trained.predict(rows.with_values))
+        if exported.trained.past is not None:
+            answer["notes"] += forecasts.notes_of(exported.trained.past, rows)
+        return answer
+
+    def _told(self, rows: Rows, predicted: Predictions) -> dict[str, Any]:
+        """Return what is told of predicted rows."""
+        answer = answer_of(rows, predicted, self.exported.trained.manifest, self.known)
         return {"model_id": self.model_id, "model_name": self.model_name, **answer}
 
     def _columns(self) -> list[str]:

@@ -153,7 +153,19 @@ def permitted(query: Mapping[str, str]) -> str:
             )
         if _TRUTHS[value.lower()]:
             said.append(f"; {_OF_QUERIES[name]}")
+    _check_explained(said)
     return "".join(said)
+
+
+def _check_explained(asked: Sequence[str]) -> None:
+    """Raise ``DatasetError`` where a forecast is to be explained: nobody sends its rows."""
+    is_forecast = any(f"{FORECAST}=" in one for one in asked)
+    if is_forecast and f"; {EXPLAIN}" in asked:
+        raise DatasetError(
+            "A forecast is told without what its values are made of.",
+            where="query: explain",
+            remedy=f"Leave {FORECAST} out, and send the rows with their times and series.",
+        )
 
 
 def _steps(text: str) -> int:

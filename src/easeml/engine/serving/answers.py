@@ -15,13 +15,14 @@ from easeml.contract import measures
 from easeml.contract.models import Measure
 from easeml.data import EXPLAIN, ColumnTable, Rows, kinds_of, parse_rows
 from easeml.data.errors import first_of
-from easeml.engine.serving import explained, forecasts
+from easeml.engine.serving import explained
 from easeml.errors import EasemlError
 from easeml.modules import Predictions, interval, known_rows, measured
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline
 from easeml.modules.programs import ProgramFailed
+from easeml.protocols import forecasts
 from easeml.protocols.endpoint import answer_of, problem
 from easeml.schema import Schema
 

@@ -1,6 +1,5 @@
 """The rows that follow what is known, as an endpoint takes them."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -66,12 +65,11 @@ def _node_of(column: str, schema_in: Mapping[str, Any]) -> Mapping[str, Any]:
     return {}
 
 
-def _name(text: str, is_number: bool) -> Any:
+def _name(text: str | None, is_number: bool) -> Any:
     """Return the name of a series as rows have it; None where it has none."""
-    if not is_number:
+    if text is None or not is_number:
         return text
-    number = float(text)
-    return _number(number) if math.isfinite(number) else None
+    return _number(float(text))
 
 
 def _written(times: NDArray[Any], form: str) -> Iterable[Any]:

@@ -138,13 +138,23 @@ class Past:
         told = self.told(table)
         return told._seen(*told._asked(table))
 
-    def names_of_series(self) -> list[list[str]]:
-        """Return the values of the columns that tell series apart, of each series."""
+    def names_of_series(self) -> list[list[str | None]]:
+        """Return the values of the columns that tell series apart, of each series; None: missing."""
         named = []
         for key in self.keys:
             names = str(key).split(_BETWEEN)[:-1]
             named.append([_unescaped(name) for name in names])
         return named
+
+    def of_no_series(self, table: "pd.DataFrame | ColumnTable") -> NDArray[np.bool_]:
+        """Tell of which rows nobody knows the series: their names are missing, or none of those
+        that a column may have (rows,). Their values are known to none.
+        """
+        return self._are_nobodys(_texts_of_keys(self.rule, table))
+
+    def _are_nobodys(self, texts: NDArray[Any]) -> NDArray[np.bool_]:
+        is_nameless = np.char.find(texts, _NAMELESS + _BETWEEN) >= 0
+        return is_nameless & ~np.isin(texts, self.keys)
 
     def distances(self, table: "pd.DataFrame | ColumnTable") -> Places:
         """Return how many steps after what is known each row lies (rows,)."""
@@ -159,10 +169,12 @@ class Past:
     def told(self, table: "pd.DataFrame | ColumnTable") -> "Past":
         """Return the past with the values of the target that come with rows."""
         values = _values_of(table, self.rule.target)
-        is_known = np.isfinite(values) & ~_are_missing(_times(table, self.rule))
+        texts = _texts_of_keys(self.rule, table)
+        has_place = ~_are_missing(_times(table, self.rule)) & ~self._are_nobodys(texts)
+        is_known = np.isfinite(values) & has_place
         if not is_known.any():
             return self
-        texts = _texts_of_keys(self.rule, table)[is_known]
+        texts = texts[is_known]
         keys = np.union1d(self.keys, texts)
         series = [np.searchsorted(keys, self.keys)[self.known.series], np.searchsorted(keys, texts)]
         places = [self.known.places, self._places_of(table)[is_known]]
@@ -293,6 +305,7 @@ class Past:
 _AHEAD, _LEVEL = "ahead", "level"
 _BETWEEN = "\n"  # the names of a series
 _MARK = "\\"  # before what stands for another
+_NAMELESS = "\x1f"  # stands for a name that is missing
 _ESCAPED = ((_MARK, _MARK + _MARK), (_BETWEEN, _MARK + "n"))
 
 
@@ -337,11 +350,13 @@ def _texts_of(values: NDArray[Any]) -> NDArray[Any]:
     texts = pd.Series(values.astype(str), dtype=object)
     for mark, written in _ESCAPED:
         texts = texts.str.replace(mark, written, regex=False)
-    return texts.to_numpy()
+    return texts.mask(pd.isna(values), _NAMELESS).to_numpy()
 
 
-def _unescaped(name: str) -> str:
-    """Return the text that a name of a series stands for."""
+def _unescaped(name: str) -> str | None:
+    """Return the text that a name of a series stands for; None: a missing one."""
+    if name == _NAMELESS:
+        return None
     parts = name.split(_MARK + _MARK)
     return _MARK.join(part.replace(_MARK + "n", _BETWEEN) for part in parts)
 

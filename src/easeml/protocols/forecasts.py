@@ -18,6 +18,7 @@ from easeml.schema import Schema
 _STEPS = re.compile(rf"{FORECAST}=(\d+)")
 _JSON = "application/json"
 _SHOWN = 8  # names of columns in one sentence
+_MOST_ROWS = 200_000  # of one answer: it is held as a whole, a few times
 
 
 class Forecasting(Protocol):
@@ -64,14 +65,17 @@ def forecast(served: Forecasting, body: bytes, content_type: str, steps: int) ->
         )
     _check_inputs(past, served.schema_in)
     newer = _newer(served, body, content_type)
+    notes = []
     if newer is not None:
+        notes = _notes_of_series(past, newer.with_values)
         past = past.told(newer.with_values)
+    _check_rows(len(np.unique(past.known.series)), steps)
     schema = served.trained.schema_in
     rows = next_rows(past, steps, schema)
     read = parse_rows(json.dumps(rows).encode(), _JSON, served.schema_in, served.schema_out)
     predicted = served.trained.predict(_together(newer, read))
     are_next = np.arange(len(predicted.values)) >= len(predicted.values) - len(rows)
-    notes = [*read.notes, *_notes(past, read.table)]
+    notes += [*read.notes, *_notes(past, read.table)]
     told = {"rows": rows, "known": last_rows(past, steps, schema), "notes": notes}
     return Forecast(read, predicted.of_rows(are_next), told)
 
@@ -86,6 +90,18 @@ def _check_inputs(past: Past, schema_in: Schema) -> None:
             where=f"query: {FORECAST}",
             remedy="Send the rows, with all columns but the target: easeml predict ID FILE.",
         )
+
+
+def _check_rows(series: int, steps: int) -> None:
+    """Raise ``InvalidInput`` where so many steps of all series are too many rows for an answer."""
+    if series * steps <= _MOST_ROWS:
+        return
+    raise InvalidInput(
+        f"{steps:,} steps of {series:,} series are {series * steps:,} rows; one answer has at most "
+        f"{_MOST_ROWS:,}.",
+        where=f"query: {FORECAST}",
+        remedy=f"Ask for at most {_MOST_ROWS // series:,} steps, or send rows of some series.",
+    )
 
 
 def _newer(served: Forecasting, body: bytes, content_type: str) -> Rows | None:
@@ -117,7 +133,23 @@ def _together(newer: Rows | None, rows: Rows) -> ColumnTable:
 def notes_of(past: Past, rows: Rows) -> list[str]:
     """Return what is to be said of rows that are forecast."""
     table = rows.with_values
-    return _notes(past.told(table), table)
+    return [*_notes_of_series(past, table), *_notes(past.told(table), table)]
+
+
+def _notes_of_series(past: Past, table: ColumnTable) -> list[str]:
+    """Return what is said of rows with values of series that nobody knows."""
+    values = past.rule.target
+    if values not in table.columns:
+        return []
+    is_told = np.isfinite(np.asarray(table[values]).astype(np.float64))
+    unused = int((is_told & past.of_no_series(table)).sum())
+    if not unused:
+        return []
+    names = first_of(list(map(repr, past.rule.series)), _SHOWN)
+    return [
+        f"{unused:,} of {len(table):,} rows have values of series that are new to the model "
+        f"({names}): they are not used. Feed them to the application."
+    ]
 
 
 def _notes(past: Past, table: ColumnTable) -> list[str]:
