@@ -122,7 +122,8 @@ def test_newer_values_move_the_beginning_and_far_rows_are_named(
         new = {"day": "24.04.2024", "shop": "Zug", "sales": 1.0}
         unused = client.forecast(application, 1, newer=[new])
         assert [row["shop"] for row in unused.rows] == ["Basel", "Chur"]
-        assert "1 of 1 rows have values of series that are new to the model" in unused.notes[0]
+        assert "such as 'Zug'" in unused.notes[0]
+        assert "1 of 1 rows have values of series that are new to the model" in unused.notes[1]
         with pytest.raises(InvalidInput, match="tell nothing new"):
             client.forecast(application, 3, newer=[{"day": "24.04.2024", "shop": "Chur"}])
 

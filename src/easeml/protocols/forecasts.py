@@ -67,7 +67,7 @@ def forecast(served: Forecasting, body: bytes, content_type: str, steps: int) ->
     newer = _newer(served, body, content_type)
     notes = []
     if newer is not None:
-        notes = _notes_of_series(past, newer.with_values)
+        notes = [*newer.notes, *_notes_of_series(past, newer.with_values)]
         past = past.told(newer.with_values)
     _check_rows(len(np.unique(past.known.series)), steps)
     schema = served.trained.schema_in
@@ -148,7 +148,7 @@ def _notes_of_series(past: Past, table: ColumnTable) -> list[str]:
     names = first_of(list(map(repr, past.rule.series)), _SHOWN)
     return [
         f"{unused:,} of {len(table):,} rows have values of series that are new to the model "
-        f"({names}): they are not used. Feed them to the application."
+        f"({names}): they are not used. Make an application with all rows."
     ]
 
 
