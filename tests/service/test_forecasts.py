@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import time
@@ -90,6 +91,8 @@ def test_the_page_draws_what_comes_next_and_has_it_as_a_file(
         browser.post("/sign-in", data=person).raise_for_status()
         page = browser.get(f"/applications/{application}/forecast?steps=3").text
         assert page.count('id="forecast-') == 2  # a figure each
+        headings = re.findall("<h3>(.*?)</h3>", page)
+        assert headings == ["sales: Basel", "sales: Chur"]
         assert "25.04.2024" in page
         assert "26.04.2024" not in page
         file = browser.get(f"/applications/{application}/forecast?steps=3&download=1")
@@ -122,7 +125,7 @@ def test_newer_values_move_the_beginning_and_far_rows_are_named(
         new = {"day": "24.04.2024", "shop": "Zug", "sales": 1.0}
         unused = client.forecast(application, 1, newer=[new])
         assert [row["shop"] for row in unused.rows] == ["Basel", "Chur"]
-        assert "such as 'Zug'" in unused.notes[0]
+        assert "'Zug' is new in 'shop'" in unused.notes[0]
         assert "1 of 1 rows have values of series that are new to the model" in unused.notes[1]
         with pytest.raises(InvalidInput, match="tell nothing new"):
             client.forecast(application, 3, newer=[{"day": "24.04.2024", "shop": "Chur"}])
@@ -227,6 +230,39 @@ def test_an_export_forecasts_as_the_service_does(
         expect=2,
     )
     assert "no ONNX graph" in refused
+
+
+def test_years_and_numbers_of_series_are_told_as_files_have_them(
+    easeml: EasemlProcess, application: str, tmp_path: Path
+) -> None:
+    """A year is no count, and a shop of a number is that number: by command and page."""
+    random = np.random.default_rng(2)
+    years = np.repeat(np.arange(1950, 2020), 2)
+    shops = np.tile([1001, 1002], 70)
+    values = shops + np.cumsum(random.normal(size=140)).round(2)
+    rows = pd.DataFrame({"year": years, "shop": shops, "sales": values})
+    path = tmp_path / "years.csv"
+    rows.to_csv(path, index=False)
+    told = ["--target", "sales", "--forecast", "2", "--series", "shop", "--split", "time:year"]
+    limits = ["--models", "ridge", "--max-tasks", "1", "--yes", "--json"]
+    made = easeml.command("app", "create", str(path), *told, *limits)
+    created = json.loads(made)["id"]
+    easeml.wait(created, "converged", 120)
+    said = easeml.command("forecast", created)
+    rows_said = [line.split(",")[:2] for line in said.splitlines()]
+    assert rows_said == [
+        ["year", "shop"],
+        ["2020", "1001"],
+        ["2021", "1001"],
+        ["2020", "1002"],
+        ["2021", "1002"],
+    ]
+    with httpx.Client(base_url=easeml.url, trust_env=False, follow_redirects=True) as browser:
+        person = {"name": "frida", "password": PASSWORD}
+        browser.post("/sign-in", data=person).raise_for_status()
+        page = browser.get(f"/applications/{created}/forecast").text
+    assert re.findall("<h3>(.*?)</h3>", page) == ["sales: 1001", "sales: 1002"]
+    assert "<td>2020</td>" in page
 
 
 def test_what_does_not_forecast_says_so(

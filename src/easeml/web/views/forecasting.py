@@ -14,6 +14,7 @@ from easeml.contract.tasks import ForecastRule
 from easeml.errors import EasemlError, InvalidInput
 from easeml.figures import Figure
 from easeml.figures.forecasting import forecast as figure_of
+from easeml.web.formatting import plain
 from easeml.web.forms import steps_ahead
 from easeml.web.page_context import PageContext, signed_in
 from easeml.web.views import application as pages
@@ -39,6 +40,7 @@ async def forecast(context: PageContext) -> Response:
     steps = query.get("steps", str(rule.ahead))
     values: dict[str, Any] = {"steps": steps, "problem": None, "rows": [], "figures": []}
     values |= {"notes": [], "shown": _SHOWN_ROWS, "more_series": 0, "rule": rule}
+    values["given"] = {rule.time, *rule.series}  # as files have them; the others are measures
     if application.live_model is None:
         return pages.render(context, application, "application_forecast.html", **values)
     try:
@@ -79,7 +81,7 @@ def _by_series(rule: ForecastRule, rows: Sequence[Row]) -> dict[str, list[Row]]:
     """Return rows by the names of their series."""
     found: dict[str, list[Row]] = {}
     for row in rows:
-        names = [str(row[column]) for column in rule.series]
+        names = [plain(row[column]) for column in rule.series]
         found.setdefault(", ".join(names), []).append(row)
     return found
 
