@@ -181,6 +181,25 @@ def test_a_single_day_is_known_to_what_serves_also_where_it_is_a_correction_or_i
         client.unpin(application)
 
 
+def test_a_forecast_forgets_a_value_that_is_erased(
+    easeml: EasemlProcess, application: str, tmp_path: Path
+) -> None:
+    """What serves was told it, and had learned from none of its rows."""
+    (tmp_path / "day.csv").write_text("day,shop,sales\n02.05.2024,Basel,4321.5\n")
+    with Client(easeml.url, easeml.key) as client:
+        client.pin(application)
+        before = client.forecast(application, 1)
+        easeml.command("app", "feed", application, str(tmp_path / "day.csv"))
+        told = wait_until_told(client, application, before)
+        assert 4321.5 in [row["sales"] for row in told.known]
+        where = ["--where", "day=02.05.2024", "--where", "shop=Basel"]
+        said = easeml.command("data", "erase", application, *where, "--yes", "--json")
+        assert told.model_id in [one["model_id"] for one in json.loads(said)["models"]]
+        after = wait_until_told(client, application, told)
+        assert 4321.5 not in [row["sales"] for row in after.known]
+        assert {row["day"] for row in after.rows} == {"02.05.2024"}
+
+
 def test_an_export_forecasts_as_the_service_does(
     easeml: EasemlProcess, application: str, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ No row ever changes its role, so two versions have the same validation rows if o
 other and they have as many.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from easeml.service.advice import reports
@@ -125,6 +125,18 @@ def _knows_version(tables: Tables, application: Application, model: TrainedModel
         if Rescored.from_json(report.value).model_id == model.id:
             return report.version_id == application.version_id
     return tables.jobs.get(model.job_id).version_id == application.version_id
+
+
+def told(
+    tables: Tables, application_ids: Sequence[str], version_ids: Sequence[str]
+) -> set[str]:
+    """Return the ids of the models of applications that were scored on some versions, or told their
+    values.
+    """
+    found = tables.reports.list(
+        kind=KIND, subject=list(application_ids), version_id=list(version_ids), limit=None
+    )
+    return {Rescored.from_json(report.value).model_id for report in found}
 
 
 def live_measure(tables: Tables, application: Application) -> Json | None:

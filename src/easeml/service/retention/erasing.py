@@ -229,10 +229,17 @@ def _has_slice(tables: Tables, version: DatasetVersion) -> bool:
 
 
 def _models(tables: Tables, found: Found) -> list[TrainedModel]:
-    """Return the models that learnt from, or were measured on, rows that were found."""
+    """Return the models that learnt from, or were measured on, rows that were found.
+
+    Those that forecast are among them if they were told the values of such rows.
+    """
     learnt = [id for id, said in found.versions.items() if not _ROLES.isdisjoint(said["roles"])]
     jobs_of_rows = tables.jobs.column("id", version_id=learnt)
     models = tables.models.list(job_id=jobs_of_rows, limit=None)
+    forecasting = [one.id for one in found.applications if one.rules.forecast]
+    told = rescoring.told(tables, forecasting, learnt)
+    told -= {model.id for model in models}
+    models += tables.models.list(id=list(told), limit=None)
     return [model for model in models if any(_files_of(model))]
 
 
@@ -349,6 +356,7 @@ def _settle(
         if retrains and models:
             rescoring.request(tx, application)
         _let_go(tx, tables, application, models, retrains=retrains)
+        rescoring.request(tx, tables.applications.get(application.id))  # a forecast is to forget
 
 
 def _let_gates_follow(tx: Transaction, tables: Tables, found: Found) -> None:
