@@ -92,8 +92,18 @@ def test_known_values_say_what_a_list_says(
         (pd.date_range("2020-01-06", periods=40, freq="D"), "second", 86_400, (7,)),
         (pd.date_range("2020-01-06", periods=40, freq="B"), "weekday", 1, (5,)),
         (pd.date_range("2020-01-06 16:30", periods=40, freq="B"), "weekday", 1, (5,)),
-        (pd.bdate_range("2020-01-06", periods=40, freq="C", weekmask="Mon Wed Fri"), "weekday", 1, (3,)),
-        (pd.bdate_range("2020-01-06", periods=40, freq="C", weekmask="1111110"), "weekday", 1, (6,)),
+        (
+            pd.bdate_range("2020-01-06", periods=40, freq="C", weekmask="Mon Wed Fri"),
+            "weekday",
+            1,
+            (3,),
+        ),
+        (
+            pd.bdate_range("2020-01-06", periods=40, freq="C", weekmask="1111110"),
+            "weekday",
+            1,
+            (6,),
+        ),
         (pd.date_range("2015-01-04", periods=60, freq="28D"), "second", 28 * 86_400, ()),
         (pd.date_range("2015-01-04", periods=60, freq="35D"), "second", 35 * 86_400, ()),
         (pd.date_range("2021-01-01", periods=3, freq="YS"), "month", 12, ()),
@@ -122,6 +132,19 @@ def test_numbers_are_steps_of_any_length() -> None:
     assert (steps.times(steps.places(times)) == times).all()
 
 
+@pytest.mark.parametrize(
+    ("first", "length", "following"),
+    [(1701234567890123.0, 60e6, 1701234747890123), (0.1, 0.1, 0.4), (2460000.5, 1.0, 2460003.5)],
+)
+def test_numbers_of_times_are_told_as_people_write_them(
+    first: float, length: float, following: float
+) -> None:
+    times = first + length * np.arange(3)
+    rows = pd.DataFrame({"at": times, "sales": [1.0, 2.0, 3.0]})
+    past = Past.learn(Rule("sales", "at", 1), rows, rows)
+    assert next_rows(past, 1, {"nodes": {}}) == [{"at": following}]
+
+
 def test_irregular_times_have_the_median_step_and_not_the_least() -> None:
     random = np.random.default_rng(0)
     seconds = np.cumsum(random.exponential(3600, 500).round() + 1)
@@ -146,7 +169,7 @@ def test_values_of_a_name_that_nobody_knows_are_not_those_of_one_series() -> Non
     shops = pd.Categorical([None, None], ["a", "b"])
     new = pd.DataFrame({"month": months, "shop": shops, "sales": [5.0, 6000.0]})
     assert past.told(new) is past
-    assert past.of_no_series(new).all()
+    assert past.unused_values(new) == 2
     without_names = pd.concat([rows, new])
     learned = Past.learn(RULE, without_names, without_names)
     assert learned.names_of_series() == [[None], ["a"], ["b"]]

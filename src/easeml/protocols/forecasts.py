@@ -138,11 +138,7 @@ def notes_of(past: Past, rows: Rows) -> list[str]:
 
 def _notes_of_series(past: Past, table: ColumnTable) -> list[str]:
     """Return what is said of rows with values of series that nobody knows."""
-    values = past.rule.target
-    if values not in table.columns:
-        return []
-    is_told = np.isfinite(np.asarray(table[values]).astype(np.float64))
-    unused = int((is_told & past.of_no_series(table)).sum())
+    unused = past.unused_values(table)
     if not unused:
         return []
     names = first_of(list(map(repr, past.rule.series)), _SHOWN)

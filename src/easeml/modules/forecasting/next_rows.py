@@ -86,4 +86,4 @@ def _number(time: float) -> float:
     """Return a number as people write it: a whole one as such, another without what sums leave."""
     if time.is_integer():
         return int(time)
-    return float(f"{time:.12g}")
+    return float(f"{time:.14g}")

@@ -143,16 +143,19 @@ class Past:
         named = []
         for key in self.keys:
             names = str(key).split(_BETWEEN)[:-1]
-            named.append([_unescaped(name) for name in names])
+            named.append(list(map(_unescaped, names)))
         return named
 
-    def of_no_series(self, table: "pd.DataFrame | ColumnTable") -> NDArray[np.bool_]:
-        """Tell of which rows nobody knows the series: their names are missing, or none of those
-        that a column may have (rows,). Their values are known to none.
-        """
-        return self._are_nobodys(_texts_of_keys(self.rule, table))
+    def unused_values(self, table: "pd.DataFrame | ColumnTable") -> int:
+        """Return how many values come with rows whose series nobody knows: they are not used."""
+        are_values = np.isfinite(_values_of(table, self.rule.target))
+        are_nobodys = self._are_nobodys(_texts_of_keys(self.rule, table))
+        return int((are_values & are_nobodys).sum())
 
     def _are_nobodys(self, texts: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell of which names nobody knows the series: they are missing, or none of those that a
+        column may have (rows,).
+        """
         is_nameless = np.char.find(texts, _NAMELESS + _BETWEEN) >= 0
         return is_nameless & ~np.isin(texts, self.keys)
 
@@ -304,9 +307,8 @@ class Past:
 
 _AHEAD, _LEVEL = "ahead", "level"
 _BETWEEN = "\n"  # the names of a series
-_MARK = "\\"  # before what stands for another
 _NAMELESS = "\x1f"  # stands for a name that is missing
-_ESCAPED = ((_MARK, _MARK + _MARK), (_BETWEEN, _MARK + "n"))
+_LINE_END = "\x1e"  # and this for an end of a line in a name
 
 
 def _growth_of(before: Floats, now: Floats) -> Floats:
@@ -348,8 +350,7 @@ def _texts_of(values: NDArray[Any]) -> NDArray[Any]:
     import pandas as pd
 
     texts = pd.Series(values.astype(str), dtype=object)
-    for mark, written in _ESCAPED:
-        texts = texts.str.replace(mark, written, regex=False)
+    texts = texts.str.replace(_BETWEEN, _LINE_END, regex=False)
     return texts.mask(pd.isna(values), _NAMELESS).to_numpy()
 
 
@@ -357,8 +358,7 @@ def _unescaped(name: str) -> str | None:
     """Return the text that a name of a series stands for; None: a missing one."""
     if name == _NAMELESS:
         return None
-    parts = name.split(_MARK + _MARK)
-    return _MARK.join(part.replace(_MARK + "n", _BETWEEN) for part in parts)
+    return name.replace(_LINE_END, _BETWEEN)
 
 
 def _times(table: "pd.DataFrame | ColumnTable", rule: Rule) -> NDArray[Any]:
@@ -368,7 +368,9 @@ def _times(table: "pd.DataFrame | ColumnTable", rule: Rule) -> NDArray[Any]:
 
 
 def _are_missing(times: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.isnat(times) if times.dtype.kind == "M" else np.isnan(times)
+    import pandas as pd
+
+    return pd.isna(times)
 
 
 def _values_of(table: "pd.DataFrame | ColumnTable", target: str) -> Floats:

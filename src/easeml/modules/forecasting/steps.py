@@ -1,5 +1,4 @@
-"""The steps in which times follow each other: months, days of work, hours, or numbers of any distance.
-"""
+"""The steps in which times follow each other: months, days of work, hours, or numbers of any distance."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -21,6 +20,7 @@ _SEASONS_OF_SECONDS = {  # of steps of so many
     _MINUTE: (60, 1440),
 }
 _WEEK = 7  # days
+_WHOLE_DAYS = range(_DAY, _WEEK * _DAY, _DAY)  # steps within a week
 _EVERY_DAY = "1" * _WEEK
 _MONDAY = np.datetime64("0001-01-01")  # before all times
 _FEWEST_DAYS = 3 * _WEEK  # that are there, until one that never comes is a day of rest
@@ -69,18 +69,15 @@ class Steps:
 
     def _on_days_of_work(self, times: NDArray[Any]) -> "Steps":
         """Return steps from one day of work to the next, where some days of the week never come."""
-        is_within_week = self.length % _DAY == 0 and self.length < _WEEK * _DAY
         days = np.unique(times.astype("datetime64[D]"))
-        if not is_within_week or len(days) < _FEWEST_DAYS:
+        if self.length not in _WHOLE_DAYS or len(days) < _FEWEST_DAYS:
             return self
         counts = np.bincount(_weekdays(days), minlength=_WEEK)
         weekdays = "".join(np.where(counts > 0, "1", "0"))
         expected = np.busday_count(days[0], days[-1], weekmask=weekdays)
         if weekdays == _EVERY_DAY or len(days) < expected * _DENSE:
             return self
-        return replace(
-            self, unit="weekday", length=1.0, start=self.start % _DAY, weekdays=weekdays
-        )
+        return replace(self, unit="weekday", length=1.0, start=self.start % _DAY, weekdays=weekdays)
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> "Steps":

@@ -127,9 +127,7 @@ def _knows_version(tables: Tables, application: Application, model: TrainedModel
     return tables.jobs.get(model.job_id).version_id == application.version_id
 
 
-def told(
-    tables: Tables, application_ids: Sequence[str], version_ids: Sequence[str]
-) -> set[str]:
+def told(tables: Tables, application_ids: Sequence[str], version_ids: Sequence[str]) -> set[str]:
     """Return the ids of the models of applications that were scored on some versions, or told their
     values.
     """

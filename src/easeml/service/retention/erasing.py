@@ -238,7 +238,7 @@ def _models(tables: Tables, found: Found) -> list[TrainedModel]:
     models = tables.models.list(job_id=jobs_of_rows, limit=None)
     forecasting = [one.id for one in found.applications if one.rules.forecast]
     told = rescoring.told(tables, forecasting, learnt)
-    told -= {model.id for model in models}
+    told.difference_update(map(attrgetter("id"), models))
     models += tables.models.list(id=list(told), limit=None)
     return [model for model in models if any(_files_of(model))]
 
