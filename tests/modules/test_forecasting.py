@@ -276,6 +276,8 @@ def test_next_rows_follow_the_last_of_each_series_as_the_schema_writes_them() ->
         {"month": "2024-02", "shop": "b"},
         {"month": "2024-03", "shop": "b"},
     ]
+    with pytest.raises(InvalidInput, match="end after 9999"):
+        next_rows(past, 100_000, SCHEMA_IN)
     in_iso = {"nodes": {"month": {"column": "month"}}}
     assert next_rows(past, 1, in_iso)[0] == {"month": "2024-01-01", "shop": "a"}
     shown = last_rows(past, 2, SCHEMA_IN)

@@ -155,7 +155,7 @@ def wait_until_told(client: Client, application: str, before: Prediction) -> Pre
 def test_a_single_day_is_known_to_what_serves_also_where_it_is_a_correction_or_it_is_pinned(
     easeml: EasemlProcess, application: str, tmp_path: Path
 ) -> None:
-    """A row brings no validation row, and the search has used up its tasks: it is told all the same."""
+    """A row brings no validation row, and the search has used up its tasks: it is told."""
 
     def feed(day: str, basel: float) -> None:
         text = f"day,shop,sales\n{day},Basel,{basel}\n{day},Chur,300\n"

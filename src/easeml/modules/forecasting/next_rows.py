@@ -6,16 +6,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from easeml.errors import InvalidInput
 from easeml.modules.forecasting.past import Past
 
 _MOST_KNOWN = 2000  # values that are told beside a forecast
 _SEASONS_SHOWN = 3
+_LAST_TIME = np.datetime64("9999-12-31", "s")  # that dates can be written of
 
 
 def next_rows(past: Past, steps: int, schema_in: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the next rows of each series as JSON objects: time and series, in order.
 
-    Times are written as the schema (JSON) says.
+    Times are written as the schema (JSON) says. Raises ``InvalidInput`` where they end after the
+    year 9999.
     """
     known = past.known
     is_last = np.append(known.series[1:] != known.series[:-1], True)
@@ -76,6 +79,12 @@ def _written(times: NDArray[Any], form: str) -> Iterable[Any]:
     """Return times as they are sent: numbers, or texts of a form; ISO 8601 where it is empty."""
     if times.dtype.kind != "M":
         return [_number(time) for time in times.tolist()]
+    if (times > _LAST_TIME).any():
+        raise InvalidInput(
+            f"So many steps end after {_LAST_TIME}.",
+            where="steps",
+            remedy="Ask for fewer, and look at the newest time that is known.",
+        )
     if form:
         return [time.strftime(form) for time in times.astype(object)]
     are_days = (times == times.astype("datetime64[D]")).all()

@@ -139,7 +139,7 @@ class Past:
         return told._seen(*told._asked(table))
 
     def names_of_series(self) -> list[list[str | None]]:
-        """Return the values of the columns that tell series apart, of each series; None: missing."""
+        """Return what tells each series apart, a value a column; None where it is missing."""
         named = []
         for key in self.keys:
             names = str(key).split(_BETWEEN)[:-1]

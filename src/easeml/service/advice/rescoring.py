@@ -128,9 +128,7 @@ def _knows_version(tables: Tables, application: Application, model: TrainedModel
 
 
 def told(tables: Tables, application_ids: Sequence[str], version_ids: Sequence[str]) -> set[str]:
-    """Return the ids of the models of applications that were scored on some versions, or told their
-    values.
-    """
+    """Return the ids of the models that were scored on some versions, or told their values."""
     found = tables.reports.list(
         kind=KIND, subject=list(application_ids), version_id=list(version_ids), limit=None
     )
