@@ -21,7 +21,8 @@ def history_of(version: VersionTables, pipelines: Sequence[Pipeline]) -> pd.Data
     rules = [one.forecast for one in pipelines if one.forecast is not None]
     if not rules:
         return None
-    return known_rows(version)[[rules[0].time, *rules[0].series, version.target]]
+    known: Any = known_rows(version)
+    return known[[rules[0].time, *rules[0].series, version.target]]
 
 
 def known_rows(version: VersionTables) -> pd.DataFrame:

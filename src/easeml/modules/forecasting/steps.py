@@ -37,8 +37,8 @@ _SEASONS_OF_UNIT = {"second": _SEASONS_OF_SECONDS, "month": _SEASONS_OF_MONTHS}
 @dataclass(frozen=True, slots=True)
 class Steps:
     """``unit``: month, weekday, second or number. A step is ``length`` units long, and the one of
-    place 0 is at ``start``. ``day``: of the month, where steps are months; 31 is the last. ``weekdays``: a 1
-    for each day from Monday on that is counted, where steps are days.
+    place 0 is at ``start``. ``day``: of the month, where steps are months; 31 is the last.
+    ``weekdays``: a 1 for each day from Monday on that is counted, where steps are days.
     """
 
     unit: str

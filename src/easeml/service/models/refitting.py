@@ -91,7 +91,8 @@ def record(
 def told_newer(tx: Transaction, task: Task, artefact: str, version_id: str) -> None:
     """Let a forecast serve from files that know the values of a version.
 
-    It stays the model that it was. Where the application has gone on to another version, another task tells it that one's.
+    It stays the model that it was. Where the application has gone on to another version, another
+    task tells it that one's.
     """
     tables = tx.scoped(task.tenant_id)
     model = tables.models.get(task.subject)
