@@ -1,5 +1,7 @@
 """When a search rests, what serves is fitted once more on all rows but the test rows."""
 
+from dataclasses import replace
+
 import pytest
 
 from easeml.contract.applications import Application
@@ -169,3 +171,20 @@ def test_a_better_model_that_came_meanwhile_goes_on_serving(
 def train_another(store: Store, app: Application) -> str:
     train(store, app, 3, 0.95)
     return live(store, app).id
+
+
+def test_a_refit_that_ends_after_newer_values_came_does_not_serve_a_forecast(
+    store: Store, resting: Application
+) -> None:
+    """What serves was told them meanwhile, and the refit does not know them."""
+    assert request(store, resting) is not None
+    _, attempt = claim(store, lane="search")
+    with store.write() as tx:
+        tables = tx.unscoped()
+        application = tables.applications.get(resting.id)
+        rules = replace(application.rules, forecast={"time": "day", "ahead": 7, "series": []})
+        newer = replace(tables.versions.get(application.version_id), id="ver_newer", number=9)
+        tables.versions.add(newer)
+        tables.applications.update(application.id, rules=rules, version_id=newer.id)
+    bring(store, attempt, REFITTED)
+    assert not live(store, resting).refitted

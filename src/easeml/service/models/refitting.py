@@ -73,9 +73,12 @@ def record(
     """
     tables = tx.scoped(task.tenant_id)
     tested = tables.models.get(task.subject)
-    if _serves_as_tested(tables, tables.applications.get(tested.application_id)):
-        return  # it was asked for before that was so
     application = tables.applications.get(tested.application_id)
+    if _serves_as_tested(tables, application):
+        return  # it was asked for before that was so
+    fitted_on = tables.jobs.get(tested.job_id).version_id
+    if application.rules.forecast and fitted_on != application.version_id:
+        return  # what serves was told newer values meanwhile, which this fit does not know
     held = model_limits.amounts_of(tables, [tested])[tested.id].monotonic
     size = dict(tables.artefacts.pick("digest", "size", digest=artefact)).get(artefact, 0)
     reason = model_limits.broken(application.rules, Amounts(latency, size, held))
