@@ -44,9 +44,9 @@ def best_of_all_thresholds(objective: str, chance: np.ndarray, is_rare: np.ndarr
     values = []
     for threshold in np.linspace(0.01, 0.99, 99):
         said = chance > threshold
-        both = np.count_nonzero(said & is_rare)
-        missed = np.count_nonzero(is_rare) - both
-        false = np.count_nonzero(said) - both
+        both = int(np.count_nonzero(said & is_rare))
+        missed = int(np.count_nonzero(is_rare)) - both
+        false = int(np.count_nonzero(said)) - both
         neither = len(said) - both - missed - false
         values.append(VALUES[objective](both, missed, false, neither))
     said = CLASSES[(chance > 0.25).astype(int)]
