@@ -5,8 +5,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # Four for two cores: those that use a running service wait for it much of their time.
 # Large pages of memory (decision 0155): what computes within a test takes half the processor time on a virtual machine.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONMALLOC=malloc GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
-# Forks of one Python that has collected all tests: each would import the same for ten seconds of the processor.
-FORKED := --tx "4*popen//python=$(BIN)/python tests/forked_worker.py"
+# Forks of one Python that has collected all tests: each would import the same for ten seconds of the processor. They
+# need /proc, which Linux has.
+FORKED := $(if $(wildcard /proc/self/fd),--tx "4*popen//python=$(BIN)/python tests/forked_worker.py",-n 4)
 RUNS := .venv/.ready
 DEVELOPS := .venv/.ready-dev
 
