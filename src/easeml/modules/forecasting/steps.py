@@ -80,7 +80,7 @@ class Steps:
         return (first + days).astype("datetime64[s]")
 
     def calendar(self, places: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return where in days, weeks, months and years places lie, by name; as far as steps tell."""
+        """Return where in days, weeks, months and years places lie, as far as steps tell."""
         if self.unit == "number":
             return {}
         times = self.times(places)
@@ -99,7 +99,7 @@ class Steps:
         return told
 
     def cycles_within(self, steps: int) -> tuple[str, ...]:
-        """Return the names of what ``calendar`` tells that comes again in so many steps, at least."""
+        """Return the names of what ``calendar`` tells that comes again in so many steps."""
         unit = _LEAST_OF_A_MONTH if self.unit == "month" else 1
         span = steps * self.length * unit
         return tuple(name for name, cycle in _CYCLES.items() if 2 * cycle <= span)
