@@ -4,10 +4,12 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # Tests run on all cores at once: threads of numerical libraries would spin for each other, many times their work.
 # Four for two cores: those that use a running service wait for it much of their time.
 # Large pages of memory (decision 0155): what computes within a test takes half the processor time on a virtual machine.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONMALLOC=malloc GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 4
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONMALLOC=malloc GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
+# Forks of one Python that has collected all tests: each would import the same for ten seconds of the processor. They
+# need /proc, which Linux has.
+FORKED := $(if $(wildcard /proc/self/fd),--tx "4*popen//python=$(BIN)/python tests/forked_worker.py",-n 4)
 RUNS := .venv/.ready
 DEVELOPS := .venv/.ready-dev
-COMPILED := .venv/.tests-compiled
 
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
 export PYTHONDONTWRITEBYTECODE :=
@@ -40,12 +42,6 @@ $(DEVELOPS): requirements-dev.lock requirements.lock pyproject.toml
 	$(call install,-r requirements.lock -r requirements-dev.lock)
 	touch $(RUNS) $(DEVELOPS)
 
-# All tests are compiled once: four workers that do so at once take four times as long. What cannot be imported is told by
-# the tests.
-$(COMPILED): $(DEVELOPS)
-	PYTHONMALLOC=malloc GLIBC_TUNABLES=glibc.malloc.hugetlb=1 $(BIN)/python -m pytest --collect-only -qq -p no:cacheprovider > /dev/null || true
-	touch $(COMPILED)
-
 run: install
 	$(BIN)/easeml up --demo
 
@@ -64,8 +60,8 @@ checks:
 	$(MAKE) --jobs --output-sync=target lint $(if $(CI),test-s3 wheel)
 
 # Their order is that of tests/conftest.py. Long ones are part of `make prove`.
-test-all: $(COMPILED)
-	$(PYTEST) -m "not long"
+test-all: develop
+	$(PYTEST) $(FORKED) -m "not long"
 
 # Pre-trained models, and models of libraries that easeml does not bring (CatBoost and XGBoost): they install a gigabyte,
 # so `make prove` runs them, and CI does not.
@@ -88,12 +84,12 @@ test-ray: develop
 	./scripts/test-with requirements-ray.lock tests/engine/test_clusters.py -k ray
 
 test-quick: develop
-	$(PYTEST) -m "not faults and not service and not long"
+	$(PYTEST) $(FORKED) -m "not faults and not service and not long"
 
 # One room: make test-floor FLOOR=search
 test-floor: develop
 	test -n "$(FLOOR)" || { echo "Name a folder of tests: make test-floor FLOOR=search"; exit 1; }
-	$(PYTEST) tests/$(FLOOR)
+	$(PYTEST) -n 4 tests/$(FLOOR)
 	$(BIN)/lint-imports
 
 lint: develop
@@ -107,7 +103,7 @@ prove: develop
 	$(BIN)/python scripts/prove.py $(if $(ONLY),--only $(ONLY))
 
 coverage: develop
-	$(PYTEST) -m "not faults and not service and not long" --cov=easeml --cov-report=term:skip-covered
+	$(PYTEST) -n 4 -m "not faults and not service and not long" --cov=easeml --cov-report=term:skip-covered
 
 docs: develop
 	$(BIN)/python scripts/reference.py

@@ -1,6 +1,7 @@
 """The lives of applications: how often one of 50 promotions is what its condition forbids.
 
-    python benchmarks/application_lives.py [--lives 1000] [--short]
+    python benchmarks/application_lives.py [--lives 1000] [--tests 50] [--reserve 12000]
+                                           [--short]
 
 An application tests 50 models one after another, each against the one that serves, on test sets
 that wear out after 10 and are renewed; then the world has drifted, and there are other mistakes to
@@ -94,6 +95,7 @@ LABELLED_BEFORE = 500  # rows of a test set
 FEW = 2000  # labelled rows of a gate that buys labels of others
 ERASED = 0.03  # share of the rows, after a test
 RESERVE = 12_000  # rows without labels of a gate that buys some; ten steps take fewer
+SMALL_RESERVE = 6_000  # of the short form, for half of the steps
 LIFE = ["route", "seed", "forbidden", "gains", "passed", "labels"]
 HEAD = ["route", "lives", "wrong lives", "at most", "delta", "gains", "labels", "of published"]
 
@@ -179,12 +181,12 @@ class Tests:
     bought: Ledger | None = None
 
 
-def lived(route: Route, rows: int, rng: np.random.Generator) -> Life:
-    """Return what 50 tests of a life come to, on test sets of ``rows`` rows."""
+def lived(route: Route, rows: int, least: int, rng: np.random.Generator) -> Life:
+    """Return what at least so many tests of a life come to, on test sets of ``rows`` rows."""
     life = Life()
     tests = 0
     test_set = None
-    while tests < TESTS:
+    while tests < least:
         test_set = drawn(route, rows, rng, test_set)
         ledgers = opened(route, test_set, int(rng.integers(2**31)))
         for name in range(STEPS):
@@ -393,13 +395,13 @@ def erased(ledgers: Tests, test_set: TestSet, rng: np.random.Generator) -> Tests
     return Tests(narrowed(ledgers.own, rows), np.full(rows, True))
 
 
-def rows_of(route: Route) -> int:
+def rows_of(route: Route, reserve: int) -> int:
     """Return how many rows a test set has: what its plan asks for, labelled or not.
 
     Where a gate buys labels these are nearly always enough for ten steps.
     """
     if route.buys:
-        return RESERVE + (FEW if route.before == "few" else 0)
+        return reserve + (FEW if route.before == "few" else 0)
     if route.small:
         return rows_that_show(CONFIG, CHANGED) or 0
     methods = {method.name: method for method in plan(CONFIG).methods}
@@ -407,17 +409,18 @@ def rows_of(route: Route) -> int:
     return methods["sequential, shared examples" if shared else "sequential, fresh examples"].pool
 
 
-def run(path: Path, lives: int) -> None:
+def run(path: Path, lives: int, tests: int, reserve: int) -> None:
     """Run the lives that are not kept yet, those of one seed one after another; keep each."""
     done = {(route, int(seed)) for route, seed, *_ in rows_before(path)}
-    sizes = {name: rows_of(route) for name, route in ROUTES.items()}
+    sizes = {name: rows_of(route, reserve) for name, route in ROUTES.items()}
     if not done:
         write_table(path, LIFE, [])
     with path.open("a", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         for seed in range(lives):
             for name in [one for one in ROUTES if (one, seed) not in done]:
-                life = lived(ROUTES[name], sizes[name], np.random.default_rng([seed, 7]))
+                rng = np.random.default_rng([seed, 7])
+                life = lived(ROUTES[name], sizes[name], tests, rng)
                 writer.writerow([name, seed, *astuple(life)])
                 file.flush()
 
@@ -449,9 +452,12 @@ def lines(path: Path) -> Iterator[list[str]]:
 def main() -> None:
     parser = arguments(__file__, __doc__)
     parser.add_argument("--lives", type=int, default=1000)
-    options = read_options(parser, lives=1)
+    parser.add_argument("--tests", type=int, default=TESTS, help="of a life; the promise is of 50")
+    parser.add_argument("--reserve", type=int, default=RESERVE, help="rows of a gate that buys")
+    two_sets = STEPS + 1
+    options = read_options(parser, lives=1, tests=two_sets, reserve=SMALL_RESERVE)
     print(machine_line("numpy"))
-    run(options.out / "each.csv", options.lives)
+    run(options.out / "each.csv", options.lives, options.tests, options.reserve)
     rows = list(lines(options.out / "each.csv"))
     for line in [HEAD, *rows]:
         print(*(f"{cell:>18}" for cell in line))

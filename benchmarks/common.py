@@ -20,10 +20,15 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -77,6 +82,18 @@ def read_options(parser: argparse.ArgumentParser, **short: Any) -> argparse.Name
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     return options
+
+
+def each(work: Callable[[_Item], _Made], items: Iterable[_Item], processes: int) -> Iterator[_Made]:
+    """Yield what ``work`` makes of each item, in their order.
+
+    One process is this one: another would import all anew.
+    """
+    if processes == 1:
+        yield from map(work, items)
+        return
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        yield from pool.map(work, items)
 
 
 def machine_line(*packages: str) -> str:

@@ -134,7 +134,10 @@ def pipeline(model: str, schema: dict[str, object]) -> dict[str, object]:
 
 
 def ensemble(
-    rows: pd.DataFrame, ends: tuple[int, int], forecast: dict[str, object] | None
+    rows: pd.DataFrame,
+    ends: tuple[int, int],
+    forecast: dict[str, object] | None,
+    models: list[str],
 ) -> tuple[TrainedEnsemble, Predictions]:
     """Return the models that are best together where models are chosen, fitted on both parts, and what
     such a mixture said there.
@@ -143,7 +146,7 @@ def ensemble(
     learned, chosen = rows[: ends[0]], rows[ends[0] : ends[1]]
     pipelines = []
     said = []
-    for model in MODELS:
+    for model in models:
         described = pipeline(model, schema) | ({"forecast": forecast} if forecast else {})
         trained = fit(described, learned, schema, OUT, Context(history=rows[: ends[1]]))
         pipelines.append(described)
@@ -225,7 +228,7 @@ def measure(name: str, series: Series, options: argparse.Namespace) -> list[list
 
     forecast = {"time": "time", "ahead": series.ahead, "series": list(series.rule.series)}
     for method, table, rule in (("easeml", rows, forecast), ("by hand", by_hand(series), None)):
-        trained, said = ensemble(table, ends, rule)
+        trained, said = ensemble(table, ends, rule, MODELS[: options.models])
         band = conformal.describe(table["value"][ends[0] : ends[1]], said)
         assert band is not None
         predicted = trained.predict(table[ends[1] :])
@@ -242,8 +245,9 @@ def measure(name: str, series: Series, options: argparse.Namespace) -> list[list
 def main() -> None:
     parser = arguments("forecasts", __doc__, data=True)
     parser.add_argument("--series", default="", help="Names, with commas; all if left out.")
+    parser.add_argument("--models", type=int, default=len(MODELS), help="How many of them.")
     parser.add_argument("--peers", type=Path, help="A python that has statsforecast.")
-    options = read_options(parser, series="shops,births")
+    options = read_options(parser, series="births", models=2)
     wanted = [name for name in options.series.split(",") if name]
     lines = []
     for name, series in all_series(options.data):

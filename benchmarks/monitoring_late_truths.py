@@ -23,11 +23,9 @@ they last.
 import csv
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -35,7 +33,7 @@ import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
-from common import arguments, machine_line, read_options
+from common import arguments, each, machine_line, read_options
 from easeml.lifecycle import monitoring
 from easeml.lifecycle.monitoring import asking
 
@@ -327,10 +325,9 @@ def main() -> None:
         changes = ["sudden", "slow"] if seed < options.changed else []
         lives.append((seed, [*calm, *changes]))
     lines = []
-    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        for number, found in enumerate(pool.map(live, lives), 1):
-            lines += found
-            print(f"{number} of {len(lives)} lives", end="\r", flush=True)
+    for number, found in enumerate(each(live, lives, options.processes), 1):
+        lines += found
+        print(f"{number} of {len(lives)} lives", end="\r", flush=True)
     raw = pd.DataFrame(lines)
     raw["delay"] = pd.Categorical(raw["delay"], options.delays)
     by = ["event", "delay"]

@@ -28,10 +28,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -40,7 +38,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
-from common import arguments, machine_line, read_options
+from common import arguments, each, machine_line, read_options
 from easeml.lifecycle import monitoring
 from monitoring_late_truths import share_between_delays
 
@@ -339,10 +337,9 @@ def main() -> None:
     print(machine_line("scikit-learn"))
     live = partial(one_life, rows=options.rows, laws=options.laws)
     lines = []
-    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        for number, found in enumerate(pool.map(live, range(options.lives)), 1):
-            lines += found
-            print(f"{number} of {options.lives} lives", end="\r", flush=True)
+    for number, found in enumerate(each(live, range(options.lives), options.processes), 1):
+        lines += found
+        print(f"{number} of {options.lives} lives", end="\r", flush=True)
     raw = pd.DataFrame(lines)
     raw["law"] = pd.Categorical(raw["law"], options.laws)
     alarms = _alarms(raw)

@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--single", type=int, default=20)
     parser.add_argument("--searches", type=int, default=2)
     parser.add_argument("--tasks", type=int, help="of a search; all by default")
-    options = read_options(parser, single=1, searches=1, tasks=6)
+    options = read_options(parser, single=1, searches=1, tasks=3)
     with tempfile.TemporaryDirectory() as folder:
         table, home = Path(folder) / "table.csv", Path(folder) / "home"
         inputs, target = make_classification(

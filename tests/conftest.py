@@ -111,25 +111,30 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if hasattr(config, "workerinput"):
         import_module("skops.io")
-    else:
+    elif _runs_tests(config):
         session_files.begin()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Leave nothing on the machine: the images of containers alone are a gigabyte."""
-    if not hasattr(config, "workerinput"):
+    if _runs_tests(config):
         session_files.end()
+
+
+def _runs_tests(config: pytest.Config) -> bool:
+    """Return whether this is the process that begins and ends a session."""
+    return not hasattr(config, "workerinput") and not config.option.collectonly
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Take the kernels that another session has compiled, once for all workers."""
-    if not hasattr(session.config, "workerinput"):
+    if _runs_tests(session.config):
         restore_kernels()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Keep the compiled kernels for other sessions, once for all workers."""
-    if not hasattr(session.config, "workerinput"):
+    if _runs_tests(session.config):
         keep_kernels()
 
 

@@ -13,6 +13,7 @@ _PROGRAMS = (
 _QUIET = [
     "--no-sandbox",
     "--disable-gpu",
+    "--js-flags=--no-opt --no-sparkplug --max-lazy",  # no page computes for long enough to be optimised
     "--disable-background-networking",
     "--disable-component-update",
 ]

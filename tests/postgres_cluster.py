@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+_CHOOSES_HOW_TO_COPY = (15,)
 REMEDY = "PostgreSQL's server programs (initdb, postgres) were not found: install postgresql, or set PATH."
 
 
@@ -74,7 +75,10 @@ def database(template: str, like: str | None = None) -> Iterator[str]:
     name = f"test_{uuid.uuid4().hex}"
     server = sa.create_engine(template.format(name="postgres"), isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name} TEMPLATE {like or 'template1'}")
+        how = f"TEMPLATE {like or 'template1'}"
+        if connection.dialect.server_version_info >= _CHOOSES_HOW_TO_COPY:
+            how += " STRATEGY file_copy"  # a copy through the log takes twice the processor time
+        connection.exec_driver_sql(f"CREATE DATABASE {name} {how}")
     yield template.format(name=name)
     with server.connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")

@@ -25,6 +25,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+_APPENDS = os.O_RDWR | os.O_CREAT | os.O_APPEND  # what others have printed there stays
+
 
 class WarmPython:
     """Starts at once, and several at a time. ``modules``: what it imports; it calls nothing of them.
@@ -63,17 +65,19 @@ class WarmPython:
         cwd: Path,
         environment: Mapping[str, str],
         output: Path | None = None,
+        reads: Path = Path(os.devnull),
     ) -> "Started":
         """Begin what ``python -m MODULE ...``, ``python -c CODE`` or ``python FILE`` would do.
 
         ``cwd``: where it runs; ``environment``: all its variables; ``output``: the folder that gets
-        ``stdout`` and ``stderr``, by default ``cwd``.
+        ``stdout`` and ``stderr``, by default ``cwd``; ``reads``: its standard input.
         """
         order = {
             "arguments": list(arguments),
             "cwd": str(cwd),
             "environment": dict(environment),
             "output": str(output or cwd),
+            "reads": str(reads),
         }
         return Started(self, self.ask(order))
 
@@ -127,7 +131,11 @@ def _reached(
         connection.connect(str(address))
         command = [sys.executable, __file__, str(door.fileno()), *modules]
         process = subprocess.Popen(
-            command, env=surroundings, stdin=subprocess.DEVNULL, pass_fds=[door.fileno()]
+            command,
+            env=surroundings,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[door.fileno()],
         )
     return process, connection
 
@@ -205,8 +213,8 @@ def _exit_code_of(child: int) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def _redirect(stream: int, file: str) -> None:
-    opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+def _redirect(stream: int, file: str, how: int) -> None:
+    opened = os.open(file, how)
     os.dup2(opened, stream)
     os.close(opened)
 
@@ -218,9 +226,9 @@ def _become(order: dict[str, Any]) -> None:
     os.environ.update(order["environment"])
     packages = order["environment"].get("PYTHONPATH", "").split(os.pathsep)
     sys.path[:1] = ["", *filter(None, packages)]
-    redirected = (os.devnull, f"{order['output']}/stdout", f"{order['output']}/stderr")
-    for stream, file in enumerate(redirected):
-        _redirect(stream, file)
+    _redirect(0, order["reads"], os.O_RDONLY)
+    for stream, name in ((1, "stdout"), (2, "stderr")):
+        _redirect(stream, f"{order['output']}/{name}", _APPENDS)
 
 
 def _obey(how: str, *arguments: str) -> None:

@@ -36,6 +36,42 @@ def table(seed: int, rows: int = 1500) -> pd.DataFrame:
     return pd.DataFrame({"x": random.normal(1.5 * rare), "y": np.where(rare, "rare", "common")})
 
 
+def best_of_all_thresholds(objective: str, chance: np.ndarray, is_rare: np.ndarray) -> float:
+    """Return the best value of a measure over all thresholds, from the counts of its definition.
+
+    Scoring 20,000 names 99 times took two seconds a test; that both agree is checked at one.
+    """
+    values = []
+    for threshold in np.linspace(0.01, 0.99, 99):
+        said = chance > threshold
+        both = int(np.count_nonzero(said & is_rare))
+        missed = int(np.count_nonzero(is_rare)) - both
+        false = int(np.count_nonzero(said)) - both
+        neither = len(said) - both - missed - false
+        values.append(VALUES[objective](both, missed, false, neither))
+    said = CLASSES[(chance > 0.25).astype(int)]
+    actual = CLASSES[is_rare.astype(int)]
+    assert values[24] == pytest.approx(score(objective, actual, Predictions(said, None, CLASSES)))
+    return max(values)
+
+
+def _f1_macro(both: int, missed: int, false: int, neither: int) -> float:
+    wrong = missed + false
+    return both / (2 * both + wrong) + neither / (2 * neither + wrong)
+
+
+def _matthews(both: int, missed: int, false: int, neither: int) -> float:
+    margins = (both + missed) * (both + false) * (neither + missed) * (neither + false)
+    return (both * neither - missed * false) / margins**0.5 if margins else 0.0
+
+
+def _balanced(both: int, missed: int, false: int, neither: int) -> float:
+    return (both / (both + missed) + neither / (neither + false)) / 2
+
+
+VALUES = {"balanced-accuracy": _balanced, "f1-macro": _f1_macro, "matthews": _matthews}
+
+
 def test_weights_are_one_over_the_share_and_only_where_the_objective_has_them() -> None:
     rows = np.array([90, 10, 0])
     found = class_weights("balanced-accuracy", rows, CLASSES)
@@ -52,19 +88,14 @@ def test_no_other_threshold_is_much_better_where_probabilities_are_right() -> No
     """Brute force over all thresholds, on rows with known probabilities."""
     random = np.random.default_rng(0)
     chance = random.beta(0.4, 3.0, 20_000)
-    actual = np.where(random.random(20_000) < chance, "rare", "common")
+    is_rare = random.random(20_000) < chance
+    actual = np.where(is_rare, "rare", "common")
     shares = np.column_stack([1 - chance, chance])
-    weights = class_weights(
-        "balanced-accuracy", np.bincount(actual == "rare", minlength=2), CLASSES
-    )
+    weights = class_weights("balanced-accuracy", np.bincount(is_rare, minlength=2), CLASSES)
     ours = score(
         "balanced-accuracy", actual, Predictions.of_probabilities(shares, CLASSES, weights)
     )
-    others = []
-    for threshold in np.linspace(0.01, 0.99, 99):
-        said = CLASSES[(chance > threshold).astype(int)]
-        others.append(score("balanced-accuracy", actual, Predictions(said, None, CLASSES)))
-    assert ours > max(others) - 0.005
+    assert ours > best_of_all_thresholds("balanced-accuracy", chance, is_rare) - 0.005
     assert ours > score("balanced-accuracy", actual, Predictions.of_probabilities(shares, CLASSES))
 
 
@@ -94,12 +125,9 @@ def test_no_threshold_is_much_better_than_that_of_a_measure_between(
     shares = np.column_stack([1 - chance, chance])
     ours = score(objective, actual, Predictions.of_probabilities(shares, CLASSES, weights))
     plain = score(objective, actual, Predictions.of_probabilities(shares, CLASSES))
-    others = []
-    for threshold in np.linspace(0.01, 0.99, 99):
-        said = CLASSES[(chance > threshold).astype(int)]
-        others.append(score(objective, actual, Predictions(said, None, CLASSES)))
-    assert ours > plain + (max(others) - plain) / 2
-    assert ours > max(others) - 0.02
+    best = best_of_all_thresholds(objective, chance, is_rare)
+    assert ours > plain + (best - plain) / 2
+    assert ours > best - 0.02
 
 
 def test_a_model_names_the_rare_class_and_keeps_its_probabilities(tmp_path: Path) -> None:

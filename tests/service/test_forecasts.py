@@ -99,6 +99,8 @@ def test_the_page_draws_what_comes_next_and_has_it_as_a_file(
         rows = list(csv.DictReader(io.StringIO(file.text)))
         assert [row["shop"] for row in rows] == ["Basel"] * 3 + ["Chur"] * 3
         assert set(rows[0]) == {"day", "shop", "prediction", "lower", "upper"}
+        overview = browser.get(f"/applications/{application}").text
+        assert "7 steps ahead</a> by day, of each shop; the latest rows test." in overview
         wrong = browser.get(f"/applications/{application}/forecast?steps=many")
         assert "is no number of steps" in wrong.text
 
@@ -205,6 +207,8 @@ def test_an_export_forecasts_as_the_service_does(
 ) -> None:
     out = tmp_path / "taken"
     easeml.command("model", "export", application, "--format", "python", "--out", str(out))
+    told = "Each row was forecast 7 steps ahead at most, by 'day'"
+    assert told in (out / "card.md").read_text()
     rows = sales(130)
     asked = rows[rows.groupby("shop").cumcount() >= 120].drop(columns="sales")
     asked.to_csv(tmp_path / "asked.csv", index=False)

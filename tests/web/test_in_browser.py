@@ -35,6 +35,8 @@ def application(easeml: EasemlProcess, wine: Path) -> str:
         "cultivar",
         "--models",
         models,
+        "--max-tasks",
+        "8",  # the pages show as much of these as of thirty
         "--yes",
         "--json",
     ]

@@ -27,6 +27,8 @@ def searched(easeml: EasemlProcess, wine) -> str:
         "cultivar",
         "--models",
         "logistic,naive-bayes",
+        "--max-tasks",
+        "6",
         "--yes",
     ]
     found = re.search(r"app_\w+", easeml.command(*command, "--json"))

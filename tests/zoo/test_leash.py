@@ -14,6 +14,7 @@ from easeml.kinds import train
 from easeml.modules import Context
 from easeml.modules.leash import Leash
 from easeml.modules.pipeline import fit, load_trained, save
+from easeml.schema import Schema
 
 ROWS = 120
 SCHEMA_IN = {
@@ -99,7 +100,9 @@ def test_a_long_run_keeps_a_model_of_some_rows_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     rows = {"train": table(), "validation": table(1), "test": table(2)}
-    version = SimpleNamespace(**rows, target="target", weights=None, folds=None)
+    version = SimpleNamespace(
+        **rows, target="target", weights=None, folds=None, schema_in=Schema.from_json(SCHEMA_IN)
+    )
     monkeypatch.setattr("easeml.data.read_version", lambda folder: version)
     monkeypatch.setattr(train, "_MANY_ROWS", ROWS)
     monkeypatch.setattr(train, "_FIRST_ROWS", 40)

@@ -32,7 +32,7 @@ def forecast(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A table of rows with values of the target that the application does not have yet.",
+            help="A table of rows with values of the target that the application does not have.",
         ),
     ] = None,
     out: Annotated[

@@ -84,6 +84,7 @@ def card(
         f"them): {_told(facts.quality)}",
         f"- {_test_sentence(facts)}",
         *([f"- Rows count by their weights, of column '{facts.weight}'"] if facts.weight else []),
+        *_of_forecast(manifest["pipeline"].get("forecast")),
         *_of_retired(facts),
         *([] if cost is None else _of_smaller(cost)),
         "",
@@ -98,6 +99,16 @@ def card(
     if facts.notes:
         lines += ["", "## Notes", "", *[f"- {note}" for note in facts.notes]]
     return "\n".join(lines) + "\n"
+
+
+def _of_forecast(rule: Mapping[str, Any] | None) -> list[str]:
+    """Return how test rows were forecast, where they were."""
+    if rule is None:
+        return []
+    return [
+        f"- Each row was forecast {rule['ahead']} steps ahead at most, by '{rule['time']}', knowing "
+        "what came before and nothing after"
+    ]
 
 
 def _of_retired(facts: ModelFacts) -> list[str]:

@@ -9,7 +9,7 @@ So both files have a second name, a hidden one, and get their first one back fro
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ class SqliteLog:
         """
         for name, hidden in zip(self._names, self._hidden, strict=True):
             kept = _file(hidden)
-            if kept is not None and not _means(name, kept) and _is_used(kept):
+            if kept is not None and not _means(name, kept) and _used([kept]):
                 _put_back(name, hidden, kept)
 
     def opened(self) -> LogFiles:
@@ -83,9 +83,12 @@ class SqliteLog:
 
     def forget(self) -> None:
         """Remove the second names of files that SQLite has removed, as nobody was connected."""
-        for name, hidden in zip(self._names, self._hidden, strict=True):
-            kept = _file(hidden)
-            if kept is not None and _file(name) is None and not _is_used(kept):
+        names = zip(self._names, self._hidden, strict=True)
+        nameless = [hidden for name, hidden in names if _file(name) is None]
+        kept = {hidden: file for hidden in nameless if (file := _file(hidden)) is not None}
+        used = _used(kept.values())
+        for hidden, file in kept.items():
+            if _identity(file) not in used:
                 Path(hidden).unlink(missing_ok=True)
 
     def size(self) -> int:
@@ -158,16 +161,34 @@ def _link(path: str, further: str) -> None:
         passing.unlink(missing_ok=True)  # which stays where both name one file already
 
 
-def _is_used(file: os.stat_result) -> bool:
-    """Has any process a file open, as far as this one may know?"""
-    opened = map(_file, _open_files())
-    return any(one is not None and os.path.samestat(one, file) for one in opened)
+_Identity = tuple[int, int]
+"""The device of a file, and its number there."""
 
 
-def _open_files() -> Iterator[Path]:
+def _identity(file: os.stat_result) -> _Identity:
+    return file.st_dev, file.st_ino
+
+
+def _used(files: Iterable[os.stat_result]) -> set[_Identity]:
+    """Return which of some files any process has open, as far as this one may know."""
+    asked = set(map(_identity, files))
+    if not asked:
+        return asked
+    return asked.intersection(_open_files())
+
+
+def _open_files() -> Iterator[_Identity]:
+    """Yield the files that all processes have open: thousands, so each is looked at in few steps."""
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or is of another user
-            yield from (process / "fd").iterdir()
+            yield from _opened_by(process)
+
+
+def _opened_by(process: Path) -> Iterator[_Identity]:
+    with os.scandir(process / "fd") as opened:
+        for one in opened:
+            with suppress(OSError):  # it was closed meanwhile
+                yield _identity(one.stat())
 
 
 def _removed() -> DatabaseAway:

@@ -49,7 +49,10 @@ def positive_number(
 
 
 def steps_ahead(text: str, where: str) -> int:
-    """Return how many steps are to be forecast. Raises ``InvalidInput`` for all but numbers of them."""
+    """Return how many steps are to be forecast.
+
+    Raises ``InvalidInput`` for all but a whole number above 0.
+    """
     is_number = text.isascii() and text.isdigit()
     if is_number and text.strip("0"):
         return int(text)

@@ -14,12 +14,12 @@ _SHOWN = 8  # names of columns in one sentence
 
 
 def check_series(rows: pd.DataFrame, time: str, series: Sequence[str]) -> None:
-    """Raise DatasetError where a row has no time, or rows of one series have the same: then what may
-    tell series apart is named.
+    """Raise DatasetError where a row has no time, or rows of one series have the same: then what
+    may tell series apart is named.
 
     ``series``: the columns by which series are told apart; none where there is one.
     """
-    without = int(rows[time].isna().sum())
+    without = int(rows[time].isna().to_numpy().sum())
     if without:
         raise DatasetError(
             f"{without:,} rows have no time, so nobody knows what came before them.",

@@ -113,7 +113,7 @@ class Steps:
         return (first + days).astype("datetime64[s]")
 
     def calendar(self, places: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:
-        """Return where in days, weeks, months and years places lie, by name; as far as steps tell."""
+        """Return where in days, weeks, months and years places lie, as far as steps tell."""
         if self.unit == "number":
             return {}
         times = self.times(places)
@@ -131,7 +131,7 @@ class Steps:
         return told
 
     def cycles_within(self, steps: int) -> tuple[str, ...]:
-        """Return the names of what ``calendar`` tells that comes again in so many steps, at least."""
+        """Return the names of what ``calendar`` tells that comes again in so many steps."""
         span = steps * self.length * _SECONDS_OF[self.unit]
         return tuple(name for name, cycle in _CYCLES.items() if 2 * cycle <= span)
 
