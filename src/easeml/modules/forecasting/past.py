@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from easeml.modules.forecasting import series_keys
 from easeml.modules.forecasting.known_values import Floats, KnownValues, Places
 from easeml.modules.forecasting.rule import Rule
 from easeml.modules.forecasting.steps import Steps
@@ -38,6 +39,7 @@ _MOST_GROWTH = 0.9  # of the mean error is due to the distance
 _MOST_GROWN = 2.0  # in a season
 _TINY = 1e-12  # where there is no error, or one distance
 _LATEST = "latest"
+_AHEAD, _LEVEL = "ahead", "level"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class Past:
     @classmethod
     def learn(cls, rule: Rule, rows: "pd.DataFrame", history: "pd.DataFrame") -> "Past":
         """Look at training rows, and at the history: all rows whose values are known."""
-        keys, numbers = np.unique(_texts_of_keys(rule, history), return_inverse=True)
+        keys, numbers = np.unique(series_keys.of_rows(rule, history), return_inverse=True)
         times = _times(history, rule)
         steps = Steps.of(times, numbers)
         values = history[rule.target].to_numpy(np.float64)
@@ -142,22 +144,20 @@ class Past:
         """Return what tells each series apart, a value a column; None where it is missing."""
         named = []
         for key in self.keys:
-            names = str(key).split(_BETWEEN)[:-1]
-            named.append(list(map(_unescaped, names)))
+            named.append(series_keys.names(str(key)))
         return named
 
     def unused_values(self, table: "pd.DataFrame | ColumnTable") -> int:
         """Return how many values come with rows whose series nobody knows: they are not used."""
         are_values = np.isfinite(_values_of(table, self.rule.target))
-        are_nobodys = self._are_nobodys(_texts_of_keys(self.rule, table))
+        are_nobodys = self._are_nobodys(series_keys.of_rows(self.rule, table))
         return int((are_values & are_nobodys).sum())
 
     def _are_nobodys(self, texts: NDArray[Any]) -> NDArray[np.bool_]:
         """Tell of which names nobody knows the series: they are missing, or none of those that a
         column may have (rows,).
         """
-        is_nameless = np.char.find(texts, _NAMELESS + _BETWEEN) >= 0
-        return is_nameless & ~np.isin(texts, self.keys)
+        return series_keys.lack_a_name(texts) & ~np.isin(texts, self.keys)
 
     def distances(self, table: "pd.DataFrame | ColumnTable") -> Places:
         """Return how many steps after what is known each row lies (rows,)."""
@@ -172,7 +172,7 @@ class Past:
     def told(self, table: "pd.DataFrame | ColumnTable") -> "Past":
         """Return the past with the values of the target that come with rows."""
         values = _values_of(table, self.rule.target)
-        texts = _texts_of_keys(self.rule, table)
+        texts = series_keys.of_rows(self.rule, table)
         has_place = ~_are_missing(_times(table, self.rule)) & ~self._are_nobodys(texts)
         is_known = np.isfinite(values) & has_place
         if not is_known.any():
@@ -232,7 +232,7 @@ class Past:
 
     def _series_of(self, table: "pd.DataFrame | ColumnTable") -> Places:
         """Return the number of the series of each row; a new series has one that none has."""
-        texts = _texts_of_keys(self.rule, table)
+        texts = series_keys.of_rows(self.rule, table)
         numbers = np.searchsorted(self.keys, texts)
         found = self.keys[np.minimum(numbers, len(self.keys) - 1)] == texts
         return np.where(found, numbers, len(self.keys))
@@ -305,12 +305,6 @@ class Past:
         return Seen(level, spread, spread * (at_once + more * np.sqrt(ahead)), features)
 
 
-_AHEAD, _LEVEL = "ahead", "level"
-_BETWEEN = "\n"  # the names of a series
-_NAMELESS = "\x1f"  # stands for a name that is missing
-_LINE_END = "\x1e"  # and this for an end of a line in a name
-
-
 def _growth_of(before: Floats, now: Floats) -> Floats:
     """Return by what means have grown; 1 where they are not of one sign, and never by very much."""
     can_grow = before * now > 0
@@ -335,30 +329,6 @@ def _errors_by(ahead: Floats, errors: Floats) -> tuple[float, float]:
 def _whole_seasons(steps: Places, season: int) -> Places:
     """Return the least whole seasons that are at least so many steps, in steps."""
     return -(-steps // season) * season
-
-
-def _texts_of_keys(rule: Rule, table: "pd.DataFrame | ColumnTable") -> NDArray[Any]:
-    """Return the name of the series of each row (rows,)."""
-    names = np.full(len(table), "", dtype=object)
-    for column in rule.series:
-        names += _texts_of(np.asarray(table[column])) + _BETWEEN
-    return names.astype(str)
-
-
-def _texts_of(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values as texts (rows,) without line ends."""
-    import pandas as pd
-
-    texts = pd.Series(values.astype(str), dtype=object)
-    texts = texts.str.replace(_BETWEEN, _LINE_END, regex=False)
-    return texts.mask(pd.isna(values), _NAMELESS).to_numpy()
-
-
-def _unescaped(name: str) -> str | None:
-    """Return the text that a name of a series stands for; None: a missing one."""
-    if name == _NAMELESS:
-        return None
-    return name.replace(_LINE_END, _BETWEEN)
 
 
 def _times(table: "pd.DataFrame | ColumnTable", rule: Rule) -> NDArray[Any]:
