@@ -231,6 +231,21 @@ def test_what_moved_is_still_said_after_a_look_at_late_truths_alone(
     assert "The inputs moved in size." in adapt["reason"]
 
 
+def test_few_rows_that_moved_are_not_to_be_adapted_to(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    kinds = seen(store, ann, application, 60, 1000)
+    rows = [{"request_id": "req_1000", "row": row} for row in range(len(kinds))]
+    moved_away(store, ann, rows)
+    look(client, store, ann, application, tmp_path)
+    assert watch(client, ann, application)["drift"]["size"]["alarm"] is True
+    assert "adapt" not in [one["kind"] for one in next_actions(client, ann, application)]
+
+
 def test_what_another_tool_was_asked_of_production_is_no_look(
     client: TestClient,
     store: Store,

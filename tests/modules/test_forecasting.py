@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from easeml.data import ColumnTable
 from easeml.errors import InvalidInput
-from easeml.modules import newer_past
+from easeml.modules import measured, newer_past
 from easeml.modules.contract import Context
 from easeml.modules.ensemble import load_model
 from easeml.modules.forecasting import Past, Rule, last_rows, load, next_rows, save
@@ -331,6 +331,31 @@ def test_a_forecast_beats_the_latest_value_and_is_kept_with_its_past(
     told.check_parity()
     assert told.predict(asked).values != before
     assert told.predict(test).values.tolist() == said.tolist()
+
+
+def test_rows_whose_origin_lies_before_all_values_have_no_past() -> None:
+    rows = sales(24)
+    have_past = Past.learn(RULE, rows, rows).have_past(rows)
+    of_first_origin = rows["month"] < "2019-07-01"
+    assert have_past.tolist() == (~of_first_origin).tolist()
+
+
+def test_a_forecast_is_compared_with_a_plain_one_and_not_with_the_mean() -> None:
+    rows = sales()
+    description = {
+        "transforms": [{"module": "table-onehot", "config": {}}],
+        "model": {"module": "ridge", "config": {"alpha": 1.0}},
+        "forecast": {"time": "month", "ahead": 6, "series": ["shop"]},
+    }
+    trained = fit(description, rows, SCHEMA_IN, SCHEMA_OUT, Context(history=rows))
+    asked = rows[rows["month"] >= "2023-01-01"]
+    found = trained.predict(asked)
+    measure = measured("mean-absolute-error", asked["sales"], found, learnt=rows["sales"])
+    assert measure.guess == "what a plain forecast says"
+    assert trained.past is not None
+    plain = trained.past.plain_forecasts(asked)[trained.past.plain]
+    assert measure.baseline == pytest.approx(np.abs(asked["sales"] - plain).mean())
+    assert measure.value < measure.baseline
 
 
 def test_an_answer_has_a_bound_of_rows() -> None:

@@ -81,6 +81,7 @@ def test_the_next_values_of_each_series_are_near_what_comes(
 
     shown = easeml.command("app", "show", application)
     assert "7 steps ahead by day, of each shop; the latest rows test" in shown
+    assert "what a plain forecast says" in shown
 
 
 def test_the_page_draws_what_comes_next_and_has_it_as_a_file(
@@ -143,6 +144,23 @@ def test_rows_that_are_fed_are_known_to_what_serves(
     easeml.wait(application, "converged", 120)
     said = easeml.command("forecast", application, "--steps", "1")
     assert [row["day"] for row in csv.DictReader(io.StringIO(said))] == ["30.04.2024"] * 2
+
+
+def test_a_value_that_the_past_contradicts_looks_wrong_and_one_that_rises_does_not(
+    easeml: EasemlProcess, application: str, tmp_path: Path
+) -> None:
+    """The early rows of each series have no past that could say what is right."""
+    (tmp_path / "typo.csv").write_text("day,shop,sales\n05.04.2024,Basel,204\n")
+    with Client(easeml.url, easeml.key) as client:
+        before = client.application(application).version_id
+        easeml.command("app", "feed", application, str(tmp_path / "typo.csv"))
+        said = easeml.command("app", "report", application, "label-errors", "--json")
+        (table,) = json.loads(said)["tables"]
+        labels = [row[1] for row in table["rows"]]
+        assert labels[:1] == [204]
+        assert len(labels) <= 3
+        client.use_version(application, before)
+        easeml.wait(application, "converged", 120)
 
 
 def wait_until_told(client: Client, application: str, before: Prediction) -> Prediction:
@@ -238,7 +256,7 @@ def test_an_export_forecasts_as_the_service_does(
         )
         assert told.json()["rows"][0] == {"day": "31.05.2024", "shop": "Basel"}
         far = elsewhere.post("/predict", json={"rows": [{"day": "01.06.2024", "shop": "Chur"}]})
-        assert "lie more than 7 steps" in far.json()["notes"][0]
+        assert "The row lies more than 7 steps" in far.json()["notes"][0]
         refused = elsewhere.post("/predict?forecast=3&explain=true")
         assert refused.status_code == 422
         assert "without what its values are made of" in refused.json()["detail"]

@@ -22,12 +22,15 @@ class Unseen:
     """What models that have not seen n rows say of each.
 
     ``values``: numbers, or labels. ``chances`` (n, C) in the order of ``classes``; None where the
-    models say no chances. Both are None where the answers are numbers.
+    models say no chances. Both are None where the answers are numbers. ``widths`` (n,): of numbers,
+    how far each may be off as against the others, above 0, infinite where nothing can be said;
+    None: alike.
     """
 
     values: np.ndarray
     chances: np.ndarray | None = None
     classes: np.ndarray | None = None
+    widths: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)

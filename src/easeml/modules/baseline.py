@@ -1,5 +1,6 @@
 """What always guessing alike reaches: the line that every model has to beat."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from .target import answers_of
 from .weights import Weights, of_rows
 
 MEAN, COMMONEST, SHARES = "the mean", "the commonest class", "the shares of the classes"
+PLAIN = "what a plain forecast says"
 CHEAPEST = "the class that costs least"
 
 
@@ -42,8 +44,22 @@ def always_the_same(
     return Predictions(labels, shares, classes, costs)
 
 
-def name_of_guess(same: Predictions, needs_probabilities: bool) -> str:
-    """Return in words what is always guessed: ``same`` is what ``always_the_same`` gave."""
+def guessed(
+    predictions: Predictions, learnt: Any, weights: Weights, needs_probabilities: bool
+) -> tuple[Predictions, str]:
+    """Return what needs no model to say of the rows of ``predictions``, and its name in words.
+
+    Of a forecast it is a plain one, such as the value of a season before; else always the same,
+    with ``learnt`` and ``weights`` as of ``always_the_same``.
+    """
+    if predictions.plain is not None:
+        return replace(predictions, values=predictions.plain), PLAIN
+    rows = len(predictions.values)
+    same = always_the_same(learnt, rows, predictions.classes, predictions.class_weights, weights)
+    return same, _name_of_guess(same, needs_probabilities)
+
+
+def _name_of_guess(same: Predictions, needs_probabilities: bool) -> str:
     if same.classes is None:
         return MEAN
     if needs_probabilities:

@@ -6,7 +6,7 @@ one before made. All classes are made without arguments; all state is in what ``
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -85,7 +85,7 @@ class Predictions:
     labels are known. ``class_weights`` (classes,): by what probabilities count when a label is
     chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
     see ``decision``; None: all alike. ``widths`` (rows,): of numbers, how far each may be off as
-    against the others, above 0; None: alike.
+    against the others, above 0; None: alike. ``plain`` (rows,): of a forecast, what a plain one says.
     """
 
     values: "NDArray[Any]"
@@ -93,6 +93,7 @@ class Predictions:
     classes: "NDArray[Any] | None"
     class_weights: "NDArray[np.float64] | None" = None
     widths: "NDArray[np.float64] | None" = None
+    plain: "NDArray[np.float64] | None" = None
 
     @classmethod
     def of_probabilities(
@@ -113,9 +114,11 @@ class Predictions:
 
     def of_rows(self, rows: "NDArray[np.bool_] | NDArray[np.intp]") -> "Predictions":
         """Return the entries of the rows for which ``rows`` is true, or that it counts off."""
-        shares = None if self.probabilities is None else self.probabilities[rows]
-        widths = None if self.widths is None else self.widths[rows]
-        return Predictions(self.values[rows], shares, self.classes, self.class_weights, widths)
+        chosen = {}
+        for name in ("probabilities", "widths", "plain"):
+            of_all = getattr(self, name)
+            chosen[name] = None if of_all is None else of_all[rows]
+        return replace(self, values=self.values[rows], **chosen)
 
 
 def weighted(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +91,7 @@ def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Pr
     classes = predictions[0].classes
     if classes is None:
         values = _mean([one.values for one in predictions], weights)
-        return Predictions(values, None, None, widths=predictions[0].widths)
+        return replace(predictions[0], values=values)
     probabilities = _mean([one.probabilities for one in predictions], weights)
     return Predictions.of_probabilities(probabilities, classes, predictions[0].class_weights)
 

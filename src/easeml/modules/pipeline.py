@@ -80,7 +80,7 @@ class TrainedPipeline:
         seen = self.past.of_rows(frame)
         differences = self._said_of(forecasting.with_seen(frame, seen))
         said = self.target.predictions(seen.values(differences))
-        return replace(said, widths=seen.widths)
+        return replace(said, widths=seen.widths, plain=seen.level)
 
     def _said_of(self, data: Any) -> "NDArray[np.float64]":
         """Return what the model says of rows."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from easeml.errors import InvalidInput
 
 from .added import objective_for
-from .baseline import always_the_same, name_of_guess
+from .baseline import guessed
 from .contract import Objective, Predictions, weighted
 from .intervals import (
     between_draws,
@@ -172,11 +172,8 @@ def measured(
         found, low, high = measure.value(*prepared), None, None
     baseline, guess = None, ""
     if learnt is not None:
-        same = always_the_same(
-            learnt, len(actual), predictions.classes, predictions.class_weights, learnt_weights
-        )
+        same, guess = guessed(predictions, learnt, learnt_weights, measure.needs_probabilities)
         baseline = measure.value(*_prepare(measure, objective, actual, same, weights))
-        guess = name_of_guess(same, measure.needs_probabilities)
     return Measured(
         found,
         low,

@@ -6,7 +6,7 @@ ICML 2004, sections 2 and 2.1: models are added with replacement, each time the 
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -146,5 +146,5 @@ def _outputs(predictions: Predictions) -> NDArray[np.float64]:
 
 def _as_predictions(outputs: NDArray[np.float64], like: Predictions) -> Predictions:
     if like.classes is None:
-        return Predictions(outputs, None, None, widths=like.widths)
+        return replace(like, values=outputs)
     return Predictions.of_probabilities(outputs, like.classes, like.class_weights)

@@ -152,8 +152,11 @@ def _notes(past: Past, table: ColumnTable) -> list[str]:
     far = int((past.distances(table) > past.rule.ahead).sum())
     if not far:
         return []
+    rows = f"{far:,} of {len(table):,} rows lie"
+    if len(table) == 1:
+        rows = "The row lies"
     return [
-        f"{far:,} of {len(table):,} rows lie more than {past.rule.ahead} steps after what is known "
-        f"of '{past.rule.target}', further than the model learned to look: do not trust these. Send "
-        "newer values with them, or feed them to the application."
+        f"{rows} more than {past.rule.ahead} steps after what is known of '{past.rule.target}', "
+        "further than the model learned to look: do not trust what is said of it. Send newer values "
+        "with the request, or feed them to the application."
     ]

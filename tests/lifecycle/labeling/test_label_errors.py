@@ -34,6 +34,16 @@ def test_the_probability_of_a_wrong_label_is_that_of_bayes_rule(classes: int):
     assert found.supposed_precision == pytest.approx(wrong[found.flagged].mean(), abs=0.12)
 
 
+def test_a_number_is_judged_by_how_far_it_may_be_off():
+    random = np.random.default_rng(0)
+    widths = np.repeat([1.0, 100.0, np.inf], 200)
+    errors = np.where(np.isinf(widths), 0, widths) * random.normal(size=600)
+    errors[[0, 200]] = 90.0
+    errors[400:] = 10_000.0
+    found = judge_numbers(np.zeros(600), errors, widths)
+    assert np.flatnonzero(found.flagged).tolist() == [0]
+
+
 def test_where_classes_overlap_more_is_found_than_by_odds_of_five():
     chances, labels, wrong, _ = noisy_world(5000, 7)
     own = chances[np.arange(5000), labels]

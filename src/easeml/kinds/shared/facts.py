@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _FOLDS = 5
 _ROLES = {"t": "truth", "a": "again", "o": "other"}
+_NEAR = ("train", "pool")  # facts in which rows near others are looked for
 _EXPLAINING = 1_000  # rows that are predicted to explain one
 
 
@@ -47,6 +48,13 @@ class Sources:
     elsewhere: float = 0.0
     embeddings: Path | None = None
 
+    @property
+    def forecasts(self) -> bool:
+        """Whether the model in question forecasts."""
+        from easeml.modules.ensemble import load_model
+
+        return self.model.exists() and load_model(self.model).past is not None
+
 
 def facts_of(tool: Tool, sources: Sources) -> dict[Fact, Any]:
     """Return what ``tool`` needs, and what it may use of the model where there is one."""
@@ -54,7 +62,14 @@ def facts_of(tool: Tool, sources: Sources) -> dict[Fact, Any]:
     wanted: list[Any] = [fact for fact in tool.needs if fact != "newer"]
     if sources.model.exists():
         wanted += list(filter(MAKERS.__contains__, tool.may))
-    return {fact: MAKERS[fact](sources, rows) for fact in wanted}
+    return {fact: MAKERS[fact](sources, rows) for fact in wanted if _is_told(fact, sources)}
+
+
+def _is_told(fact: Fact, sources: Sources) -> bool:
+    """Tell whether a tool is given a fact: of a forecast, rows alone do not tell what is near them,
+    so nothing is looked for among those that it learned from.
+    """
+    return fact not in _NEAR or not sources.forecasts
 
 
 def values_of(sources: Sources, facts: dict[Fact, Any]) -> list[str]:
@@ -255,7 +270,7 @@ def _by_models(sources: Sources, inputs: Any) -> dict[str, Unseen]:
 def _said(found: Any) -> Unseen:
     from easeml.lifecycle.held_out import Unseen
 
-    return Unseen(found.values, found.probabilities, found.classes)
+    return Unseen(found.values, found.probabilities, found.classes, found.widths)
 
 
 def _elsewhere(sources: Sources, rows: Any) -> float:
@@ -271,11 +286,12 @@ def _quality(sources: Sources, rows: Any) -> Callable[[Any, Any], float]:
 def _unseen(sources: Sources, rows: Any) -> Any:
     """Predict each row by models like the one that serves, which have not learned from it.
 
-    Rows that are switched off are predicted, and never learned from.
+    Rows that are switched off are predicted, and never learned from. Of a forecast, the values
+    before its origin are known.
     """
     import numpy as np
 
-    from easeml.lifecycle.held_out import Unseen, fold_numbers
+    from easeml.lifecycle.held_out import fold_numbers
     from easeml.modules.ensemble import load_model
 
     version = sources.version
@@ -283,20 +299,38 @@ def _unseen(sources: Sources, rows: Any) -> Any:
     seed = version.summary.get("seed", 0)
     fold = fold_numbers(_codes(rows[version.target]), _FOLDS, seed)
     on = ~rows.index.isin(version.off)
-    values = np.full(len(rows), None, dtype=object)
-    chances = None
-    classes = None
+    said, places = [], []
     for number in np.unique(fold):
         held = fold == number
-        found = _fitted(pipeline, version, rows[on & ~held]).predict(rows[held].reset_index())
-        values[held], classes = found.values, found.classes
-        if found.probabilities is not None:
-            if chances is None:
-                chances = np.zeros((len(rows), found.probabilities.shape[1]))
-            chances[held] = found.probabilities
-    if classes is None:
-        return Unseen(values.astype(float))
-    return Unseen(values, chances, classes)
+        trained = _fitted(pipeline, version, rows[on & ~held])
+        said.append(_said_unseen(trained, rows[held].reset_index()))
+        places.append(np.flatnonzero(held))
+    return _in_order(said, np.concatenate(places))
+
+
+def _said_unseen(trained: Any, rows: Any) -> Unseen:
+    """Return what a model says of rows; of a forecast, nothing of those without a past."""
+    import numpy as np
+
+    said = _said(trained.predict(rows))
+    if trained.past is None:
+        return said
+    widths = np.where(trained.past.have_past(rows), said.widths, np.inf)
+    return replace(said, widths=widths)
+
+
+def _in_order(parts: Sequence[Unseen], places: Any) -> Unseen:
+    """Return what was said of rows in parts, each at its place."""
+    import numpy as np
+
+    order = np.argsort(places)
+    joined = {}
+    for name in ("values", "chances", "widths"):
+        found = [getattr(part, name) for part in parts]
+        joined[name] = None
+        if found[0] is not None:
+            joined[name] = np.concatenate(found)[order]
+    return replace(parts[0], **joined)
 
 
 def _fitted(pipeline: dict[str, Any], version: Declared, rows: Any) -> Any:
@@ -304,9 +338,23 @@ def _fitted(pipeline: dict[str, Any], version: Declared, rows: Any) -> Any:
 
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
     weights = weights_of(version, rows.index)
-    context = Context(seed=version.summary.get("seed", 0), threads=threads, weights=weights)
+    context = Context(
+        seed=version.summary.get("seed", 0),
+        threads=threads,
+        weights=weights,
+        history=_known_rows(version),
+    )
     schemas = version.schema_in.to_json(), version.schema_out.to_json()
     return fit(pipeline, rows.reset_index(), *schemas, context)
+
+
+def _known_rows(version: Declared) -> Any:
+    """Return all rows whose values a forecast may know."""
+    import pandas as pd
+
+    frames = [version.frames[role] for role in ("train", "validation", "test")]
+    rows = pd.concat(frames, ignore_index=True)
+    return rows[~rows["_row"].isin(version.off)]
 
 
 def _codes(answers: Any) -> Any:

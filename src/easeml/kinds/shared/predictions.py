@@ -4,8 +4,8 @@ Columns: ``row`` (int64), ``role`` (validation, test, or train of what folds pre
 ``prediction`` (nested lists of a tensor),
 ``probabilities`` (list of double, in the order of the classes; null for regression). The classes
 are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a
-label, key ``class_weights`` (``easeml.modules.decision``). ``width`` (double), where predictions
-have widths.
+label, key ``class_weights`` (``easeml.modules.decision``). ``widths`` and ``plain`` (double), where
+predictions have them.
 """
 
 import json
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 ROLES = ("validation", "test")
+_OF_FORECASTS = ("widths", "plain")
 
 
 def write_predictions(path: Path, rows: dict[str, Any], predictions: dict[str, Any]) -> None:
@@ -58,8 +59,14 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
         probabilities=probabilities,
         classes=names,
         class_weights=None if weights is None else np.asarray(weights),
-        widths=chosen["width"].to_numpy() if "width" in chosen.column_names else None,
+        **_of_forecasts(chosen),
     )
+
+
+def _of_forecasts(table: Any) -> dict[str, np.ndarray]:
+    """Return what only predictions of forecasts have, by name."""
+    names = set(_OF_FORECASTS).intersection(table.column_names)
+    return {name: table[name].to_numpy() for name in names}
 
 
 def roles_in(path: Path) -> set[str]:
@@ -89,6 +96,8 @@ def _table(role: str, rows: Any, predictions: Any) -> Any:
         "prediction": pa.array(listed_values),
         "probabilities": pa.array(listed, pa.list_(pa.float64())),
     }
-    if predictions.widths is not None:
-        columns["width"] = pa.array(predictions.widths, pa.float64())
+    for name in _OF_FORECASTS:
+        found = getattr(predictions, name)
+        if found is not None:
+            columns[name] = pa.array(found, pa.float64())
     return pa.table(columns)

@@ -74,7 +74,8 @@ def judge_answers(
     """Judge answers, categories or numbers, by what models say that have not seen their rows."""
     if unseen.chances is None and unseen.classes is None:
         numbers = np.asarray(unseen.values, dtype=float)
-        return judge_numbers(numbers, answers.to_numpy(dtype=float), confidence=confidence)
+        values = answers.to_numpy(dtype=float)
+        return judge_numbers(numbers, values, unseen.widths, confidence=confidence)
     categories = answers.cat.categories.astype(str)
     codes = answers.cat.codes.to_numpy().astype(np.int64)
     if unseen.chances is None:  # the model says a class only
@@ -123,7 +124,11 @@ def judge_classes(
 
 
 def judge_numbers(
-    predicted: np.ndarray, values: np.ndarray, *, confidence: float = SUSPICIOUS
+    predicted: np.ndarray,
+    values: np.ndarray,
+    widths: np.ndarray | None = None,
+    *,
+    confidence: float = SUSPICIOUS,
 ) -> LabelErrors:
     """Judge numbers by predictions of models that have not seen the rows.
 
@@ -135,6 +140,7 @@ def judge_numbers(
     Args:
         predicted: held-out predictions (n,).
         values: the numbers (n,) to judge.
+        widths: what errors (n,) are divided by, above 0; one that is infinite judges nothing.
         confidence: as of `judge_classes`.
 
     Raises:
@@ -144,6 +150,8 @@ def judge_numbers(
     if predicted.shape != values.shape or values.ndim != 1:
         raise InvalidInput(f"Predictions {predicted.shape} and values {values.shape} do not fit.")
     errors = np.abs(values - predicted)
+    if widths is not None:
+        errors = errors / widths
     wrong = _outlying(errors)
     return LabelErrors(wrong, predicted, wrong >= confidence)
 

@@ -164,6 +164,13 @@ class Past:
         _, places, origins = self._asked(table)
         return places - origins
 
+    def have_past(self, table: "pd.DataFrame | ColumnTable") -> NDArray[np.bool_]:
+        """Tell of which rows a value of their series is known at their origin (rows,)."""
+        told = self.told(table)
+        series, _, origins = told._asked(table)
+        count, _ = told.known.until(series, origins)
+        return count > 0
+
     def plain_forecasts(self, table: "pd.DataFrame | ColumnTable") -> dict[str, Floats]:
         """Return what needs no model, by name, of rows from their origins."""
         told = self.told(table)

@@ -11,7 +11,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views
 from easeml.service.journey import application_facts, goals, suggested
-from easeml.service.models import watching
+from easeml.service.models import adapting, watching
 from easeml.store import Store, Tables
 from easeml.store.records import Application, Json
 
@@ -60,7 +60,9 @@ def of(
 ) -> Journey:
     """Return the journey of an application whose resource and newest reports are at hand."""
     goal = goals.newest(tables, application.id)
-    moved = watching.what_moved(store, tables, application)
+    moved = ""
+    if adapting.has_rows(tables, application):
+        moved = watching.what_moved(store, tables, application)
     facts = application_facts.facts_of(tables, application, shown, reports, goal, moved)
     actions = journey.next_actions(facts)
     return Journey(

@@ -66,6 +66,11 @@ def adapt(store: Store, caller: Caller, application_id: str, wish: NewAdaptation
         return show(tables, application)
 
 
+def has_rows(tables: Tables, application: Application) -> bool:
+    """Tell whether so many rows of production are kept that a model can be adapted to them."""
+    return tables.production_rows.count(application_id=application.id) >= FEWEST
+
+
 def get_adaptation(store: Store, caller: Caller, application_id: str) -> Adaptation:
     """Return the newest adaptation of an application, and what came of it; raises ``NotFound``."""
     with store.read() as tx:
