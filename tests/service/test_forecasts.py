@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
-from easeml.client import Client
+from easeml.client import Client, made_request
 from easeml.contract.applications import Prediction
+from easeml.contract.production import Feedback
 from easeml.errors import InvalidInput
 from easeml.export.server import application as exported_server
 from easeml.export.server import load_server
@@ -201,6 +202,33 @@ def test_a_single_day_is_known_to_what_serves_also_where_it_is_a_correction_or_i
         client.unpin(application)
 
 
+def test_values_that_came_by_feedback_are_known_once_they_are_added(
+    easeml: EasemlProcess, application: str, tmp_path: Path
+) -> None:
+    with Client(easeml.url, easeml.key) as client:
+        easeml.command("app", "log", application, "--share", "1")
+        before = client.forecast(application, 1)
+        asked = client.predict(application, [{"day": "02.05.2024", "shop": "Chur"}])
+        deadline = time.monotonic() + 60
+        while not client.request_log(application).rows:
+            assert time.monotonic() < deadline
+            time.sleep(LOOK_EVERY)
+        told = {"request_id": asked.request_id, "row": 0, "value": 333.25}
+        client.give_feedback(application, made_request(Feedback, root=[told]))
+        next_steps = easeml.command("app", "next", application)
+        assert "1 value has come that the forecast does not know." in next_steps
+        neither = easeml.command("app", "feed", application, expect=2)
+        assert "Give a file or --told, one of them." in neither
+        easeml.command("app", "feed", application, "--told")
+        after = wait_until_told(client, application, before)
+        assert {row["shop"]: row["day"] for row in after.rows} == {
+            "Basel": "02.05.2024",
+            "Chur": "03.05.2024",
+        }
+        assert after.known[-1]["sales"] == 333.25
+        assert "1 value has come" not in easeml.command("app", "next", application)
+
+
 def test_a_forecast_forgets_a_value_that_is_erased(
     easeml: EasemlProcess, application: str, tmp_path: Path
 ) -> None:
@@ -217,7 +245,8 @@ def test_a_forecast_forgets_a_value_that_is_erased(
         assert told.model_id in [one["model_id"] for one in json.loads(said)["models"]]
         after = wait_until_told(client, application, told)
         assert 4321.5 not in [row["sales"] for row in after.known]
-        assert {row["day"] for row in after.rows} == {"02.05.2024"}
+        next_days = {row["shop"]: row["day"] for row in after.rows}
+        assert next_days == {"Basel": "02.05.2024", "Chur": "03.05.2024"}
 
 
 def test_an_export_forecasts_as_the_service_does(

@@ -88,16 +88,9 @@ def test_sqlite_is_durable(tmp_path):
 
 def make_older(path):
     """Give a database the form that it had before the newest migration; return its number."""
-    newest = import_module("easeml.store.migrations.versions.0054_what_looks_took")
+    newest = import_module("easeml.store.migrations.versions.0055_rows_that_were_fed")
     with closing(driver.connect(path)) as older:
-        for place in (
-            "production_rows.looked",
-            "production_rows.learned",
-            "production_rows.sampled",
-            "feedback.drawn",
-        ):
-            table, column = place.split(".")
-            older.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        older.execute("ALTER TABLE production_rows DROP COLUMN fed")
         older.execute("UPDATE alembic_version SET version_num = ?", (newest.down_revision,))
         older.commit()
     return newest.down_revision
@@ -114,15 +107,8 @@ def older(store, url, tmp_path):
 
 def older_form(url):
     """Give a database of either kind the form that it had before the newest migration."""
-    newest = import_module("easeml.store.migrations.versions.0054_what_looks_took")
-    for place in (
-        "production_rows.looked",
-        "production_rows.learned",
-        "production_rows.sampled",
-        "feedback.drawn",
-    ):
-        table, column = place.split(".")
-        change(url, f"ALTER TABLE {table} DROP COLUMN {column}")
+    newest = import_module("easeml.store.migrations.versions.0055_rows_that_were_fed")
+    change(url, "ALTER TABLE production_rows DROP COLUMN fed")
     change(url, f"UPDATE alembic_version SET version_num = '{newest.down_revision}'")
 
 
@@ -217,9 +203,9 @@ def facts_of(connection, schema):
 
 
 def test_a_migration_that_fails_does_so_on_the_copy(older, url, tmp_path):
-    change(url, "ALTER TABLE feedback ADD COLUMN drawn TEXT")  # somebody was faster
+    change(url, "ALTER TABLE production_rows ADD COLUMN fed TEXT")  # somebody was faster
     before = tables_of(url)
-    with pytest.raises(EasemlError, match="drawn"):
+    with pytest.raises(EasemlError, match="fed"):
         Store.rehearse(older)
     assert tables_of(url) == before
     assert not list(tmp_path.glob("*rehears*"))
@@ -242,6 +228,20 @@ def test_a_database_is_kept_as_it_was_before_an_upgrade(tmp_path):
         (version,) = before.execute("SELECT version_num FROM alembic_version").fetchone()
         assert version == before_newest
         assert before.execute("SELECT id FROM tenants").fetchall() == [("t1",)]
+
+
+def before_rows_were_marked(url):
+    """Give a database of either kind the form that it had before 0054."""
+    older_form(url)
+    for place in (
+        "production_rows.looked",
+        "production_rows.learned",
+        "production_rows.sampled",
+        "feedback.drawn",
+    ):
+        table, column = place.split(".")
+        change(url, f"ALTER TABLE {table} DROP COLUMN {column}")
+    change(url, "UPDATE alembic_version SET version_num = '0053'")
 
 
 def test_rows_that_earlier_looks_took_stay_taken(store, url, tmp_path):
@@ -273,7 +273,7 @@ def test_rows_that_earlier_looks_took_stay_taken(store, url, tmp_path):
                 look("k3", "failed", newer_artefact="x", rows_until=30.0, told_until=95.0),
             ]
         )
-    older_form(url)
+    before_rows_were_marked(url)
     settings = Settings(home=tmp_path, database_url=url)
     Store.rehearse(settings)
     with Store.of(settings).read() as tx:

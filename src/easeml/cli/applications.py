@@ -40,6 +40,7 @@ from easeml.client import Client, Milestone
 from easeml.contract.applications import Application
 from easeml.contract.measures import best_found
 from easeml.contract.states import JobState, TaskState
+from easeml.errors import InvalidInput
 
 
 class Role(StrEnum):
@@ -78,8 +79,14 @@ def register(root: typer.Typer) -> None:
 @app.command()
 def feed(
     application_id: ApplicationId,
-    file: Annotated[Path, typer.Argument(help="Rows with the columns of the application's data.")],
+    file: Annotated[
+        Path | None, typer.Argument(help="Rows with the columns of the application's data.")
+    ] = None,
     *,
+    told: Annotated[
+        bool,
+        typer.Option("--told", help="In place of a file: rows of production whose truth came."),
+    ] = False,
     role: Annotated[
         Role | None,
         typer.Option(help="What the rows are for; by default they are divided as those before."),
@@ -91,10 +98,19 @@ def feed(
     as_json: Json = False,
 ) -> None:
     """Add rows to an application's data, as a new version, and search on it."""
-    with Client() as client:
-        version = feed_and_wait(
-            client, application_id, file, role, quiet=as_json, table=table, anyway=anyway
+    if (file is None) != told:
+        raise InvalidInput(
+            "Give a file or --told, one of them.",
+            where="FILE",
+            remedy=f"For example: easeml app feed {application_id} rows.csv",
         )
+    with Client() as client:
+        if file is None:
+            version = client.wait_version_ready(client.feed_told(application_id).id)
+        else:
+            version = feed_and_wait(
+                client, application_id, file, role, quiet=as_json, table=table, anyway=anyway
+            )
     print_found(version, say_version, as_json=as_json)
 
 

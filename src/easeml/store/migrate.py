@@ -16,7 +16,7 @@ from easeml.errors import Conflict, NotFound
 from easeml.store.database import connect, shown_address
 from easeml.store.sqlite import driver
 
-SCHEMA_VERSION = "0054"
+SCHEMA_VERSION = "0055"
 """The newest revision under ``migrations/versions``; known here so that an up-to-date start needs
 no Alembic.
 """

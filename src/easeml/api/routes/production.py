@@ -5,6 +5,7 @@ from fastapi import APIRouter
 from easeml.api.operations import Operation, add_routes
 from easeml.service.models import adapting, label_budgets, pickings
 from easeml.service.production import feedback, request_log
+from easeml.service.versions import told_rows
 
 _OF_APPLICATION = "/applications/{application_id}"
 
@@ -40,6 +41,14 @@ OPERATIONS = (
         feedback.give,
         repeatable=False,
         whole=True,
+    ),
+    Operation(
+        "feed_told",
+        "POST",
+        f"{_OF_APPLICATION}/feed-told",
+        told_rows.feed_told,
+        status=201,
+        repeatable=False,
     ),
 )
 

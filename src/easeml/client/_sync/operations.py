@@ -1067,6 +1067,17 @@ class Operations(Calls):
             repeatable=False,
         )
 
+    def feed_told(self, application_id: str) -> Version:
+        """Make a version that has as train rows what an endpoint was asked about, with its truth.
+
+        These are the rows whose truth came and that the data has not: at most 5,000, the oldest
+        first. They judge no model, as whose truth comes may depend on the row. A forecast knows
+        their values from then on; rows whose truth was corrected since come again, and the later
+        value counts. Raises ``NotFound``; ``NotReady`` while the data is changed by somebody
+        else; ``Conflict`` where there are none, or not all columns of requests are kept.
+        """
+        return self._send(Version, f"/applications/{application_id}/feed-told", repeatable=False)
+
     def application_tools(self, application_id: str) -> Iterator[ApplicationTool]:
         """Return every lifecycle tool, what it takes, and why it cannot be asked now.
 

@@ -69,7 +69,7 @@ def next_actions(facts: Facts) -> list[Action]:
     if not facts.is_ready:
         why = "The data is being prepared. There is nothing to decide until it is ready."
         return [Action("wait", "Wait for the data", why, NO_GAIN)]
-    first = _made(facts, (_fallen, _moved, _goal, _answers, _retire, _feasibility))
+    first = _made(facts, (_fallen, _told, _moved, _goal, _answers, _retire, _feasibility))
     if facts.goal is not None and facts.is_reached:
         later = _made(facts, (_prove, _pick, _meter, _watch))
     else:
@@ -132,6 +132,18 @@ def _answers(facts: Facts) -> Action | None:
     waiting = counted(facts.answers, "answer of a person", "answers of people")
     why = f"{waiting} can be used: they make a new version, and the search goes on with it."
     return Action("use-answers", "Use the answers", why, None, device_seconds=QUESTION_SECONDS)
+
+
+def _told(facts: Facts) -> Action | None:
+    """A forecast begins after the newest value that it knows."""
+    if not facts.told:
+        return None
+    values = counted(facts.told, "value has come", "values have come")
+    why = (
+        f"{values} that the forecast does not know. As rows of the data, it begins after the "
+        "newest of them, and models learn from them."
+    )
+    return Action("feed-told", "Add the values that came", why, None, human_minutes=0.5)
 
 
 def _retire(facts: Facts) -> Action | None:

@@ -142,7 +142,8 @@ class Facts:
     being asked now. ``stale``: tools whose answer is of an older version of the data, or another
     goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
     be tested any more. ``forecasts``: the target follows its own past, so that tools which look at
-    each row alone tell nothing of it.
+    each row alone tell nothing of it, and ``told``: how many of its values came since the data was
+    made.
     """
 
     target: str
@@ -179,6 +180,7 @@ class Facts:
     parts: tuple[Part, ...] = ()
     worn: int = 0
     forecasts: bool = False
+    told: int = 0
     experience: Mapping[str, Experience] = field(default_factory=dict)  # by kind of action
 
     def count(self, role: str) -> int:

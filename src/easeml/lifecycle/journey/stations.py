@@ -18,6 +18,7 @@ _OF_KIND = {  # where an action belongs
     "set-goal": "Goal",
     "lower-goal": "Goal",
     "collect": "Data",
+    "feed-told": "Data",
     "ask-feasibility": "Feasible?",
     "clean": "Clean",
     "check-labels": "Clean",

@@ -91,8 +91,16 @@ def facts_of(
         asked=_asked(tables, application),
         worn=kept_gates.retirable(kept_gates.of_application(tables, application.id), version),
         forecasts=bool(application.rules.forecast),
+        told=_told(tables, application, version),
         stale=_stale(reports, version, found, goals.asked(goal, application)),
     )
+
+
+def _told(tables: Tables, application: Application, version: DatasetVersion) -> int:
+    """Return how many values of a forecast came since its data was made."""
+    if not application.rules.forecast:
+        return 0
+    return tables.feedback.count(application_id=application.id, since=version.created)
 
 
 def _stale(

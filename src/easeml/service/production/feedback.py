@@ -127,6 +127,14 @@ def truths(tables: Tables, application_id: str) -> dict[Named, object]:
     return found
 
 
+def times(tables: Tables, application_id: str) -> dict[Named, float]:
+    """Return when the newest word came, by request and row, or by key."""
+    found: dict[Named, float] = {}
+    for one in tables.feedback.list(application_id=application_id, limit=None):
+        found[one.key or (one.request_id, one.row)] = one.created
+    return found
+
+
 def _is_known(tables: Tables, application_id: str, told: list[records.Feedback]) -> list[bool]:
     """Tell of each whether its row was kept."""
     rows = tables.production_rows

@@ -2,13 +2,16 @@
 
 import csv
 import io
+from collections.abc import Mapping
 from itertools import islice
+from typing import TypeVar
 
 from easeml.service.production import feedback
 from easeml.store import Tables
 from easeml.store.records import Application, ProductionRow
 
 Truths = dict[feedback.Named, object]
+T = TypeVar("T")
 _MOST = 5_000  # the newest
 
 
@@ -49,7 +52,7 @@ def as_csv(rows: list[ProductionRow], truths: Truths, target: str) -> bytes:
     return text.getvalue().encode()
 
 
-def truth_of(row: ProductionRow, truths: Truths) -> object:
-    """Return what was true of a row; None where nobody said."""
+def truth_of(row: ProductionRow, truths: Mapping[feedback.Named, T]) -> T | None:
+    """Return what was true of a row, or else is known of it by its name; None where nobody said."""
     by_request = truths.get((row.request_id, row.row))
     return truths.get(row.key) if by_request is None else by_request

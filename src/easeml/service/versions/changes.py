@@ -3,6 +3,7 @@
 Each change is a new version.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -165,22 +166,24 @@ def learn_from(
     *,
     instead: bool = False,
     remedy: str = "",
+    roles: Sequence[str] = ROLES,
 ) -> DatasetVersion:
     """Make a version that has the rows of a CSV file, those of a slice, to learn from and judge by.
 
     ``digest``: of the file; ``where``: the conditions of the slice; ``instead``: rows of before in
-    the slice are set aside; ``remedy``: what was followed, for ``lines.made_by_remedy``. Test rows that a
-    gate counts on stay as they are; else some of the rows are test rows, too. Raises ``NotReady``
-    while the data is changed by somebody else.
+    the slice are set aside; ``remedy``: what was followed, for ``lines.made_by_remedy``. The rows
+    are divided among ``roles``; where a gate counts on test rows, none becomes one. Raises
+    ``NotReady`` while the data is changed by somebody else.
     """
     tables = tx.scoped(tenant_id)
     application = _changeable(tables, application_id, None)
-    is_gated = kept_gates.active(tables, application.id) is not None
-    roles = ["train", "validation"] if is_gated else list(ROLES)
+    taken = list(roles)
+    if kept_gates.active(tables, application.id) is not None:
+        taken = [role for role in roles if role != "test"]
     rows: Json = {"filename": "production.csv", "role": None}
     told = {**rows, "remedy": remedy}
     version = _add_version(tx, tables, application, OperationName.FEED, told, digest)
-    learned: Json = {"learned": roles, "where": where, "instead": instead}
+    learned: Json = {"learned": taken, "where": where, "instead": instead}
     requests.request(tx, tenant_id, "ingest-feed", version.id, **rows, **learned)
     return version
 

@@ -13,6 +13,7 @@ _LINKS = {
     "lower-goal": ("Change the goal", "/next#goal"),
     "collect": ("Add rows", "/data"),
     "test-rows": ("Add rows", "/data"),
+    "feed-told": ("See what came", "/history#kept"),
     "use-answers": ("See the answers", "/work"),
     "retire-test-rows": ("See the gate", "/history#gate"),
     "adapt": ("See what moved", "/history#watch"),

@@ -78,7 +78,16 @@ async def _told(form: FormData) -> list[Feedback]:
     return [made_request(Feedback, root=[named])]
 
 
+@signed_in
+async def feed(context: PageContext) -> Response:
+    """Let the rows whose truth came join the data."""
+    application_id = context.path("application")
+    await context.client.feed_told(application_id)
+    return back_to(f"/applications/{application_id}/data")
+
+
 routes = [
+    Route(f"{_HERE}/feed-told", feed, methods=["POST"]),
     Route(f"{_HERE}/keeping", keep, methods=["POST"]),
     Route(f"{_HERE}/watch-labels", ask_for_watching, methods=["POST"]),
     Route(f"{_HERE}/truth", tell, methods=["POST"]),
