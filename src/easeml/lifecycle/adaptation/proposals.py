@@ -202,7 +202,7 @@ def _not(says: str, numbers: tuple[Number, ...] = ()) -> Proposal:
 def _features(known: Known) -> tuple[np.ndarray, np.ndarray]:
     """Return labelled and recent inputs as numbers (n, d) and (m, d)."""
     encoder = Encoder.learn(known.inputs)
-    return encoder.encode(known.inputs), encoder.encode(known.recent)
+    return encoder.encode(known.inputs, are_reference=True), encoder.encode(known.recent)
 
 
 def _moved(known: Known) -> str:
@@ -215,7 +215,7 @@ def _moved(known: Known) -> str:
     found: dict[str, float] = {}
     for column in encoder.columns:
         rows, recent = (
-            column.encode(inputs[column.name]),
+            column.encode(inputs[column.name], are_reference=True),
             column.encode(recent_inputs[column.name]),
         )
         names = list(map(str, range(rows.shape[1])))

@@ -8,38 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.monitoring import columns
+from easeml.lifecycle.monitoring.columns import Column
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LEVELS = 20
-
-
-@dataclass(frozen=True)
-class Column:
-    """How a column becomes numbers.
-
-    A number fills gaps by ``median`` (and flags them); a category has ``levels``.
-    """
-
-    name: str
-    median: float | None
-    levels: tuple[str, ...] = ()
-
-    def encode(self, values: pd.Series) -> np.ndarray:
-        """Return the column as float64; shape (rows, width)."""
-        import pandas as pd
-
-        if self.median is None:
-            text = values.astype("string").to_numpy(dtype=object, na_value=None)
-            return np.column_stack([text == level for level in self.levels]).astype(np.float64)
-        numbers = pd.Series(pd.to_numeric(values, errors="coerce")).to_numpy(
-            dtype=np.float64, na_value=np.nan
-        )
-        missing = ~np.isfinite(numbers)
-        return np.column_stack(
-            [np.where(missing, self.median, numbers), missing.astype(np.float64)]
-        )
 
 
 @dataclass(frozen=True)
@@ -53,22 +26,20 @@ class Encoder:
 
     @classmethod
     def learn(cls, frame: pd.DataFrame) -> Encoder:
-        """Learn medians and levels.
-
-        Dates are left out (time always shifts), as are text without repeats and pictures.
-        """
+        """Learn what the columns of the reference rows are like. Dates are left out."""
         import pandas as pd
 
-        return cls(
-            tuple(
-                column
-                for name in frame.columns
-                if (column := _learn(str(name), pd.Series(frame[name]))) is not None
-            )
-        )
+        found = []
+        for name in frame.columns:
+            column = columns.learn(str(name), pd.Series(frame[name]))
+            if column is not None:
+                found.append(column)
+        return cls(tuple(found))
 
-    def encode(self, frame: pd.DataFrame) -> np.ndarray:
-        """Return the matrix of a frame; shape (rows, widths).
+    def encode(self, frame: pd.DataFrame, *, are_reference: bool = False) -> np.ndarray:
+        """Return the matrix of a frame; shape (rows, features).
+
+        ``are_reference``: the rows are those that it learned from.
 
         Raises:
             InvalidInput: if a column is missing.
@@ -82,40 +53,20 @@ class Encoder:
                 where="inputs",
                 remedy="Send the columns of the reference.",
             )
-        blocks = [column.encode(pd.Series(frame[column.name])) for column in self.columns]
+        blocks = []
+        for column in self.columns:
+            values = pd.Series(frame[column.name])
+            blocks.append(column.encode(values, are_reference=are_reference))
         return np.hstack([np.zeros((len(frame), 0)), *blocks])
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return plain JSON values."""
-        return [
-            {"name": c.name, "median": c.median, "levels": list(c.levels)} for c in self.columns
-        ]
+        return list(map(columns.to_json, self.columns))
 
     @classmethod
     def from_json(cls, state: list[dict[str, Any]]) -> Encoder:
         """Return the encoder that gave these values."""
-        columns = []
-        for item in state:
-            median = None if item["median"] is None else float(item["median"])
-            levels = tuple(map(str, item["levels"]))
-            columns.append(Column(str(item["name"]), median, levels))
-        return cls(tuple(columns))
-
-
-def _learn(name: str, values: pd.Series) -> Column | None:
-    import pandas as pd
-
-    if pd.api.types.is_datetime64_any_dtype(values):
-        return None
-    if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
-        numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        numbers = numbers[np.isfinite(numbers)]
-        return Column(name, float(np.median(numbers)) if numbers.size else 0.0)
-    if pd.api.types.infer_dtype(values, skipna=True) == "bytes":
-        return None  # pictures: their bytes tell nothing one by one
-    counts = values.astype("string").value_counts()
-    levels = tuple(str(level) for level, count in counts.head(LEVELS).items() if count > 1)
-    return Column(name, None, levels) if levels else None
+        return cls(tuple(map(columns.from_json, state)))
 
 
 def as_frame(inputs: Any) -> pd.DataFrame:

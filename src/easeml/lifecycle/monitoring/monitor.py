@@ -200,7 +200,8 @@ def fit(
         raise InvalidInput("A tolerance is for regression only.", where="tolerance")
     surety = checked_probabilities(probabilities, len(frame))
     encoder = Encoder.learn(frame)
-    rows = assemble(encoder.encode(frame), predicted, codes, surety)
+    encoded = encoder.encode(frame, are_reference=True)
+    rows = assemble(encoded, predicted, codes, surety)
     if tolerance is None:
         right = (predicted == truth_codes).astype(np.float64)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labels import class_names
-from easeml.lifecycle.monitoring.features import Column, Encoder, confidence_features
+from easeml.lifecycle.monitoring.features import Encoder, confidence_features
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -73,20 +73,14 @@ def feature_columns(encoder: Encoder) -> dict[str, str]:
     """Return the column that each feature of the inputs was made from, by the feature's name."""
     found: dict[str, str] = {}
     for column in encoder.columns:
-        found.update(dict.fromkeys(_features_of(column), column.name))
+        found.update(dict.fromkeys(column.features, column.name))
     return found
 
 
 def feature_names(encoder: Encoder, width: int) -> list[str]:
     """Return a name for each feature."""
-    names = list(chain.from_iterable(map(_features_of, encoder.columns)))
+    names = list(chain.from_iterable(column.features for column in encoder.columns))
     return [*names, *["prediction", "confidence", "margin"][: width - len(names)]]
-
-
-def _features_of(column: Column) -> list[str]:
-    if column.median is None:
-        return [f"{column.name} = {level}" for level in column.levels]
-    return [column.name, f"{column.name} missing"]
 
 
 def known_classes(labels: ArrayLike, predictions: ArrayLike) -> tuple[str, ...]:
