@@ -170,6 +170,17 @@ def test_what_moved_in_production_is_said_also_where_watching_cannot_tell():
     assert "adapt" not in kinds(replace(seen, serves=False))
 
 
+def test_rows_whose_truth_came_are_to_be_learned_where_production_moved():
+    seen = replace(KNOWN, moved="The inputs moved in size.", told=20)
+    assert kinds(seen)[:2] == ["feed-told", "adapt"]
+    assert "the truth of 20 of its rows came" in next_actions(seen)[0].reason
+    assert "feed-told" not in kinds(replace(seen, told=19))
+    assert "feed-told" not in kinds(replace(seen, moved=""))
+    forecast = replace(KNOWN, forecasts=True, told=1)
+    assert kinds(forecast)[0] == "feed-told"
+    assert "1 value has come that the forecast does not know." in next_actions(forecast)[0].reason
+
+
 def test_a_goal_that_is_met_has_to_be_proven():
     met = replace(KNOWN, quality=Estimate(0.93, 0.9, 0.96), tested=Estimate(0.91, 0.87, 0.94))
     assert kinds(met) == ["test-rows", "pick", "ask-meter"]

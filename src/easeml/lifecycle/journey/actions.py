@@ -31,6 +31,7 @@ QUESTION_SECONDS = 10.0
 """Device seconds that a tool is taken to need which asks the model that serves, or small ones."""
 _DEBUG_SECONDS = 30.0
 _AT_ONCE = 20  # items before one looks again
+_FEWEST_TOLD = 20  # rows whose truth came, from which models learn more
 _LABEL_MINUTES = 0.25  # of a person for a label, before anybody was timed
 _CELL_MINUTES = 0.5
 _MANY_TRIED = 20  # candidates compared on the same validation rows
@@ -135,15 +136,21 @@ def _answers(facts: Facts) -> Action | None:
 
 
 def _told(facts: Facts) -> Action | None:
-    """A forecast begins after the newest value that it knows."""
-    if not facts.told:
+    """Rows whose truth came are due where a forecast begins after them, or production has moved."""
+    if facts.told and facts.forecasts:
+        values = counted(facts.told, "value has come", "values have come")
+        why = (
+            f"{values} that the forecast does not know. As rows of the data, it begins after the "
+            "newest of them, and models learn from them."
+        )
+        return Action("feed-told", "Add the values that came", why, None, human_minutes=0.5)
+    if facts.told < _FEWEST_TOLD or not (facts.moved or facts.watched == "alert"):
         return None
-    values = counted(facts.told, "value has come", "values have come")
     why = (
-        f"{values} that the forecast does not know. As rows of the data, it begins after the "
-        "newest of them, and models learn from them."
+        f"Production is not as before, and the truth of {facts.told:,} of its rows came. As rows "
+        "of the data, models learn from them; they judge no model."
     )
-    return Action("feed-told", "Add the values that came", why, None, human_minutes=0.5)
+    return Action("feed-told", "Add the rows whose truth came", why, None, human_minutes=0.5)
 
 
 def _retire(facts: Facts) -> Action | None:

@@ -142,8 +142,7 @@ class Facts:
     being asked now. ``stale``: tools whose answer is of an older version of the data, or another
     goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
     be tested any more. ``forecasts``: the target follows its own past, so that tools which look at
-    each row alone tell nothing of it, and ``told``: how many of its values came since the data was
-    made.
+    each row alone tell nothing of it. ``told``: how many rows' truth came since the data was made.
     """
 
     target: str

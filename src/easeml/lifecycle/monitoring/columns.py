@@ -147,10 +147,13 @@ class Cells:
                 found[row, 6] = 1.0
                 continue
             numbers = _numbers_of(cell)
-            steps = np.abs(np.diff(numbers, axis=0))
-            found[row, :4] = numbers.mean(), numbers.std(), numbers.min(), numbers.max()
-            found[row, 4] = steps.mean() if steps.size else 0.0
-            found[row, 5] = len(cell) if isinstance(cell, np.ndarray) else 0.0
+            steps = np.diff(numbers, axis=0, prepend=numbers[:1])
+            found[row, 0] = numbers.mean()
+            found[row, 1] = numbers.std()
+            found[row, 2] = numbers.min()
+            found[row, 3] = numbers.max()
+            found[row, 4] = np.abs(steps).mean()
+            found[row, 5] = len(numbers)
         return found
 
 
@@ -236,5 +239,8 @@ def _numbers_of(cell: bytes | np.ndarray) -> np.ndarray:
         from easeml.data.types.pictures import pixels
 
         cell = pixels(cell, (_SIDE, _SIDE), grey=True)
-    numbers = np.nan_to_num(np.asarray(cell, dtype=np.float64), posinf=0.0, neginf=0.0)
-    return numbers.reshape(len(numbers) or 1, -1) if numbers.size else np.zeros((1, 1))
+    numbers = np.asarray(cell, dtype=np.float64)
+    if not numbers.size:
+        return np.zeros((1, 1))
+    finite = np.atleast_1d(np.nan_to_num(numbers, posinf=0.0, neginf=0.0))
+    return finite.reshape(len(finite), -1)

@@ -91,14 +91,20 @@ def facts_of(
         asked=_asked(tables, application),
         worn=kept_gates.retirable(kept_gates.of_application(tables, application.id), version),
         forecasts=bool(application.rules.forecast),
-        told=_told(tables, application, version),
+        told=_told(tables, application, version, moved),
         stale=_stale(reports, version, found, goals.asked(goal, application)),
     )
 
 
-def _told(tables: Tables, application: Application, version: DatasetVersion) -> int:
-    """Return how many values of a forecast came since its data was made."""
-    if not application.rules.forecast:
+def _told(tables: Tables, application: Application, version: DatasetVersion, moved: str) -> int:
+    """Return how many rows' truth came since the data was made, where that matters.
+
+    Rows of which not all columns are kept cannot become data.
+    """
+    if not (moved or application.rules.forecast):
+        return 0
+    log = tables.request_logs.find(id=application.id)
+    if log is None or log.masked:
         return 0
     return tables.feedback.count(application_id=application.id, since=version.created)
 

@@ -60,9 +60,9 @@ def of(
 ) -> Journey:
     """Return the journey of an application whose resource and newest reports are at hand."""
     goal = goals.newest(tables, application.id)
-    moved = ""
-    if adapting.has_rows(tables, application):
-        moved = watching.what_moved(store, tables, application)
+    moved = watching.what_moved(store, tables, application)
+    if moved and not adapting.has_rows(tables, application):
+        moved = ""
     facts = application_facts.facts_of(tables, application, shown, reports, goal, moved)
     actions = journey.next_actions(facts)
     return Journey(
