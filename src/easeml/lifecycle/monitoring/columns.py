@@ -29,7 +29,11 @@ class Column(Protocol):
     """A column of which the reference rows are known."""
 
     kind: ClassVar[str]
-    name: str
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
 
     @property
     def features(self) -> list[str]:

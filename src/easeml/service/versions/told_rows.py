@@ -54,7 +54,9 @@ def _not_fed(
             continue
         is_fed = row.fed in has
         if is_fed and application.rules.forecast:
-            is_fed = labelled_rows.truth_of(row, told) <= versions[row.fed].created
+            newest = labelled_rows.truth_of(row, told)
+            assert newest is not None
+            is_fed = newest <= versions[row.fed].created
         if not is_fed:
             rows.append(row)
     if not rows:
