@@ -56,6 +56,23 @@ def test_a_column_that_dominates_all_others_is_named() -> None:
     assert of_several.notes == of_several.of_model == ()
 
 
+def test_a_text_that_decides_the_answer_is_what_it_is_for() -> None:
+    told = facts(columns=2)
+    weights = np.array([0.1, 3.0])
+    numbers = told["inputs"].to_numpy()
+    told["answers"] = pd.Series(numbers @ weights)
+    told["inputs"] = told["inputs"].assign(x1=[f"about {value} in all" for value in numbers[:, 1]])
+
+    def predict(frame: pd.DataFrame) -> np.ndarray:
+        said = frame["x1"].str.split().str[1].astype(float)
+        return frame["x0"].to_numpy() * 0.1 + said.to_numpy() * 3.0
+
+    told["predict"] = predict
+    answer = TOOL.answer(told, {})
+    assert list(losses(answer)) == ["x1", "x0"]
+    assert answer.notes == ()
+
+
 def test_a_column_that_many_others_together_outweigh_does_not_dominate() -> None:
     told = facts(columns=20)
     weights = np.array([2.0, *[0.8] * 19])

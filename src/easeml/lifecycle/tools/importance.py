@@ -116,7 +116,7 @@ def _ask(state: _Measured, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, _Meas
     assert state.quality is not None
     loss = state.quality - measure(answers, facts["predict"](shuffled))
     after = _with(state, group, loss)
-    return _answer(after, columns, len(inputs)), after
+    return _answer(after, inputs), after
 
 
 def _in_turn(losses: tuple[tuple[float, ...], ...]) -> int:
@@ -153,7 +153,8 @@ def _chosen(
     return inputs.iloc[rows], answers.iloc[rows]
 
 
-def _answer(state: _Measured, columns: list[str], rows: int) -> ToolAnswer:
+def _answer(state: _Measured, inputs: pd.DataFrame) -> ToolAnswer:
+    columns = list(inputs.columns)
     measured = [pair for pair in zip(columns, state.losses, strict=True) if pair[1]]
     weights = sorted((_weight(*pair) for pair in measured), key=lambda one: -one.loss)
     assert state.quality is not None
@@ -161,12 +162,12 @@ def _answer(state: _Measured, columns: list[str], rows: int) -> ToolAnswer:
     advice = _of_part(weights, len(columns), state.groups)
     if len(weights) == len(columns):
         advice = _advice(weights)
-        dominance = _dominance(weights, state.quality - state.unrelated)
+        dominance = _dominance(weights, state.quality - state.unrelated, inputs)
     return ToolAnswer(
         advice=advice,
         numbers=(
             Number("quality", "Quality with all columns as they are", state.quality),
-            Number("rows", "Rows", rows),
+            Number("rows", "Rows", len(inputs)),
             Number("rounds", "Times that every column was shuffled", min(map(len, state.losses))),
         ),
         assumes=_ASSUMES,
@@ -225,16 +226,21 @@ def _advice(weights: list[_Weight]) -> str:
     return f"{found} {names} nothing measurable: try to do without."
 
 
-def _dominance(weights: list[_Weight], known: float) -> tuple[str, ...]:
+def _dominance(weights: list[_Weight], known: float, inputs: pd.DataFrame) -> tuple[str, ...]:
     """Return that nearly all the model knows comes from one column, where that is so beyond doubt.
 
-    ``known``: what all columns cost together.
+    ``known``: what all columns cost together. Of texts, pictures and arrays that is as it should be.
     """
+    from easeml.lifecycle.monitoring import columns
+
     if len(weights) < 2:
         return ()
     first, second = weights[:2]
     surely = first.loss - 2 * (first.error or 0.0)
     if surely < max(_MUCH, _DOMINATES * second.loss, _NEARLY_ALL * known):
+        return ()
+    values: Any = inputs[first.column]
+    if isinstance(columns.learn(first.column, values), columns.Prose | columns.Cells):
         return ()
     return (
         f"Nearly all that the model knows comes from '{first.column}': shuffled, it costs "
