@@ -167,17 +167,20 @@ def learn(name: str, values: pd.Series) -> Column | None:
 
     if pd.api.types.is_datetime64_any_dtype(values):
         return None
-    if pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values):
+    if pd.api.types.is_numeric_dtype(values):
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        numbers = numbers[np.isfinite(numbers)]
-        return Numbers(name, float(np.median(numbers)) if numbers.size else 0.0)
+        median = pd.Series(numbers[np.isfinite(numbers)]).median()
+        return Numbers(name, float(np.nan_to_num(median)))
     if _are_cells(values):
         return Cells(name)
     counts = values.astype("string").value_counts()
     if 2 * (counts == 1).sum() > counts.sum():
         return _prose(name, values)
-    levels = tuple(str(level) for level, count in counts.head(LEVELS).items() if count > 1)
-    return Levels(name, levels) if levels else None
+    repeated: Any = counts[counts > 1]
+    levels = repeated.index[:LEVELS]
+    if levels.empty:
+        return None
+    return Levels(name, tuple(map(str, levels)))
 
 
 def to_json(column: Column) -> dict[str, Any]:
@@ -210,15 +213,14 @@ def _strings(told: Any) -> tuple[str, ...]:
 
 def _are_cells(values: pd.Series) -> bool:
     """Tell whether cells are pictures or arrays, by the first ones."""
-    first = values.dropna().head(_CELLS_LOOKED_AT)
-    return len(first) > 0 and all(isinstance(cell, bytes | np.ndarray) for cell in first)
+    types = set(map(type, values.dropna().head(_CELLS_LOOKED_AT)))
+    return set() < types <= {bytes, np.ndarray}
 
 
 def _prose(name: str, values: pd.Series) -> Prose:
     texts: Counter[str] = Counter()  # that have a word
-    for text in _texts(values):
-        if text is not None:
-            texts.update(dict.fromkeys(_words(text), 1))
+    for text in filter(None, _texts(values)):
+        texts.update(dict.fromkeys(_words(text), 1))
     ranked = texts.most_common()
     least = 1
     if len(ranked) > _MOST_WORDS:
