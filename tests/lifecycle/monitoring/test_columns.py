@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from easeml.lifecycle.monitoring import columns
 from easeml.lifecycle.monitoring.columns import Cells, Levels, Numbers, Prose
 from easeml.lifecycle.monitoring.drift import covariate_test
 from easeml.lifecycle.monitoring.features import Encoder
+from easeml.lifecycle.monitoring.labels import Labelled
 
 WORDS = np.array([f"word{number}" for number in range(3_000)])
 texts = st.lists(st.text("ab cd ä字1", max_size=12), min_size=3, max_size=12)
@@ -161,3 +163,18 @@ def test_what_an_earlier_release_kept_is_read() -> None:
         {"name": "kind", "median": None, "levels": ["a", "b"]},
     ]
     assert Encoder.from_json(kept).columns == (Numbers("size", 2.0), Levels("kind", ("a", "b")))
+
+
+def test_where_nothing_but_dates_is_seen_inputs_are_not_said_to_be_as_before() -> None:
+    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=300)})
+    fitted = monitoring.fit(days, *labelled([0] * 300, 0), seed=0)
+    later = days + pd.Timedelta(days=300)
+    predictions, labels, chances = labelled([0] * 300, 1)
+    batch = monitoring.Batch(later, predictions, chances)
+    report, _ = monitoring.ask(fitted, batch)
+    assert report.status == "cannot tell"
+    assert "no column but dates can be compared" in report.advice
+    query = monitoring.choose(fitted, batch, budget=250, seed=0)
+    answers = Labelled(query, labels[query.rows])
+    report, _ = monitoring.ask(fitted, replace(batch, labelled=answers))
+    assert report.status == "ok"

@@ -41,6 +41,8 @@ from easeml.lifecycle.monitoring.rows import Rows
 from easeml.lifecycle.monitoring.selection import SURE, Selection
 from easeml.lifecycle.monitoring.sequential import labels_needed
 
+_NO_INPUTS = "no column but dates can be compared, and time always moves"
+
 
 def ask(monitor: Monitor, batch: Batch) -> tuple[MonitorReport, Monitor]:
     """Estimate the model's quality on a batch, test for drift, and apply the alert rules.
@@ -276,7 +278,7 @@ def _report(
     if batch.day is not None and monitor.labelled_day is not None:
         since = (batch.day - monitor.labelled_day).days
     share = monitor.rules.alpha / len(KINDS)
-    return decide(
+    found = decide(
         batch=monitor.batches,
         rows=rows,
         blind=blind,
@@ -291,6 +293,9 @@ def _report(
         selection=_selection(monitor, share, batch.at_random),
         claims=shown.claims,
     )
+    if found.status == "inputs as before" and not monitor.encoder.columns:
+        return replace(found, status="cannot tell", reasons=(_NO_INPUTS,))
+    return found
 
 
 def _needed(monitor: Monitor, blind: Blind, share: float, is_sample: bool) -> int:
