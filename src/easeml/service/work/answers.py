@@ -8,6 +8,7 @@ from pydantic import Field
 from easeml.contract.datasets import Version
 from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkDone
+from easeml.data import LARGEST_NUMBER
 from easeml.decimals import with_point
 from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
@@ -203,6 +204,9 @@ def _checked_value(tables: Tables, application: Application, item: WorkItem, val
         raise InvalidInput(
             f"{value!r} is not a number.", where="value", remedy="Write 23.5 or 23,5."
         )
+    if abs(float(number)) > LARGEST_NUMBER:
+        remedy = f"The largest is {LARGEST_NUMBER:.2g}. Is a key stuck, or an exponent wrong?"
+        raise InvalidInput(f"{value!r} is too large to learn from.", where="value", remedy=remedy)
     return number
 
 
