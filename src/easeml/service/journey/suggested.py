@@ -2,7 +2,7 @@
 
 import operator
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from easeml.contract.jobs import Job as JobAnswer
 from easeml.contract.journey import Action, Suggestion
@@ -13,6 +13,7 @@ from easeml.ids import new_id
 from easeml.lifecycle.journey import Estimate, Outcome
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
+from easeml.service.search import validation_scores
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, Job
 
@@ -35,7 +36,9 @@ def list_page(
             tables.suggestions, after, limit, newest_first=True, application_id=application.id
         )
         jobs = tables.jobs.list(application_id=application.id, limit=None)
-    return Page(items=[_show(one, jobs) for one in found], next=following)
+        scores = _scores(tables, found, {application.id: jobs})
+        shown = [_show(one, jobs, scores) for one in found]
+    return Page(items=shown, next=following)
 
 
 def not_recorded(
@@ -91,17 +94,20 @@ def outcomes(tables: Tables) -> list[Outcome]:
     jobs: defaultdict[str, list[Job]] = defaultdict(list)
     for job in tables.jobs.list(application_id=sorted(of), limit=None):
         jobs[job.application_id].append(job)
+    scores = _scores(tables, scored, jobs)
     found = []
     for told in scored:
-        came = _came(told, jobs[told.application_id])
+        came = _came(told, jobs[told.application_id], scores)
         if told.gain is None or told.low is None or told.high is None or came is None:
             continue
         found.append(Outcome(told.kind, Estimate(told.gain, told.low, told.high), came))
     return found
 
 
-def _show(told: records.Suggestion, jobs: Sequence[Job]) -> Suggestion:
-    came = _came(told, jobs)
+def _show(
+    told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float]
+) -> Suggestion:
+    came = _came(told, jobs, scores)
     interval, within = None, None
     if told.low is not None and told.high is not None:
         interval = [told.low, told.high]
@@ -121,12 +127,37 @@ def _show(told: records.Suggestion, jobs: Sequence[Job]) -> Suggestion:
     )
 
 
-def _came(told: records.Suggestion, jobs: Sequence[Job]) -> float | None:
-    """Return the score that was gained, when the search that shows it rests; None before."""
+def _came(
+    told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float]
+) -> float | None:
+    """Return the score that was gained, when the search that shows it rests; None before.
+
+    What people did shows on validation rows alone, which are the same before and after: their
+    ``scores`` by search. A search that was stopped for a newer version tells nothing of it.
+    """
     job = _shown_by(told, jobs)
     if job is None or told.score is None or job.best_quality is None or job.state not in _RESTING:
         return None
-    return job.best_quality - told.score
+    if told.kind not in _OF_PEOPLE:
+        return job.best_quality - told.score
+    is_cut_short = job.state == JobState.STOPPED and job.id != jobs[-1].id
+    is_judged = {told.job_id, job.id} <= scores.keys()
+    if is_cut_short or not is_judged:
+        return None
+    return scores[job.id] - scores[told.job_id]
+
+
+def _scores(
+    tables: Tables, found: Sequence[records.Suggestion], jobs: Mapping[str, Sequence[Job]]
+) -> Mapping[str, float]:
+    """Return what the searches scored on validation rows alone that show what people did."""
+    ids = set[str]()
+    of_people = [told for told in found if told.kind in _OF_PEOPLE]
+    for told in of_people:
+        job = _shown_by(told, jobs[told.application_id])
+        if job is not None:
+            ids |= {told.job_id, job.id}
+    return validation_scores.by_job(tables, ids)
 
 
 def _shown_by(told: records.Suggestion, jobs: Sequence[Job]) -> Job | None:
