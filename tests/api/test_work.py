@@ -231,6 +231,26 @@ def test_a_page_asks_one_item_at_a_time(client: TestClient, ann, application: st
     assert "is not a class" in wrong.text
 
 
+def test_people_see_by_what_they_know_a_row(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    """No model learns from a customer's number; who is asked about the customer looks it up."""
+    lines = partly_labelled().splitlines()
+    numbered = [f"C-{1000 + row},{line}" for row, line in enumerate(lines[1:])]
+    content = "\n".join([f"customer_id,{lines[0]}", *numbered, ""])
+    made = declared(client, store, ann, tmp_path, content)
+    take(client, ann, made)
+    assert [task.error for task in work_off(store, tmp_path)] == [""]
+    item = take(client, ann, made)["item"]
+    assert list(item["values"].items())[0] == ("customer_id", f"C-{1000 + item['row']}")
+    assert item["column"] == "kind"
+    for _ in range(answers.BATCH):
+        give(client, ann, take(client, ann, made)["item"], value="big").raise_for_status()
+    assert [task.error for task in work_off(store, tmp_path)] == ["", ""]
+    later = take(client, ann, made)["item"]
+    assert later["values"]["customer_id"] == f"C-{1000 + later['row']}"
+
+
 def with_a_slip(rows: int = 100) -> str:
     """Return a table whose kind follows from the size; one size slipped by a factor of hundred."""
     sizes = [(37 * row) % 1000 / 10 for row in range(rows)]

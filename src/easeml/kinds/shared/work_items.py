@@ -36,13 +36,14 @@ def items_of(
     predict: Callable[[Any], Any] | None,
     scores: Path | None,
     answered: Sequence[Mapping[str, Any]] = (),
+    names: pd.DataFrame | None = None,
 ) -> tuple[list[dict[str, Any]], Order | None]:
     """Return what to ask, each as ``service.work.finding.Proposed``, and its order that is kept.
 
     ``doubts``: candidates of cells. ``predict``: of the model that serves. ``scores``: what the
     tool ``label-errors`` said of train rows. ``answered``: what people answered so far, each with
     kind, row, column, the value before, what it was to bring, and whether the version lacks it.
-    The order is None where there is too little to learn from, or rows are too wide.
+    ``names``: what else people know a row by, as ``names_of_rows`` has it. The order is None where there is too little to learn from, or rows are too wide.
     """
     from easeml.lifecycle import work
 
@@ -77,7 +78,11 @@ def items_of(
         if proposed.column == version.target:
             options = as_written(options, decimals, proposed.given)
         item = replace(proposed, options=options)
-        items.append(_item(item, frame.loc[item.row].drop(item.column), columns))
+        made = _item(item, frame.loc[item.row].drop(item.column), columns)
+        if names is not None and item.row in names.index:
+            known_by = dict(names.loc[item.row])
+            made["question"]["values"] = known_by | made["question"]["values"]
+        items.append(made)
     waiting = [(one["kind"], int(one["row"]), one["column"]) for one in answered if one["waits"]]
     is_told = pool is not None and pool.chances is not None
     order = work.kept_order(stand_in, rows, found, known, waiting, told_chances=is_told)
@@ -100,6 +105,23 @@ def _asked_pool(version: Declared) -> pd.DataFrame:
     """Return the rows of the pool whose answers may teach models: those that test none."""
     pool = _by_id(version, "pool")
     return pool.loc[~is_reserved(pool.index.to_numpy())]
+
+
+def names_of_rows(version: Declared, upload: Path) -> pd.DataFrame | None:
+    """Return, as text and by row id, the columns of an upload that say which thing a row is.
+
+    No model learns from an identifier, so a version has none; but people look a row up by it. Rows
+    that joined later have none. None where there is no such column.
+    """
+    from easeml import data
+
+    left_out = [column for column in version.columns if column.role == "drop"]
+    names = [column.name for column in left_out if column.nature == "identifier"]
+    if not names:
+        return None
+    table, _ = data.read_upload(upload)
+    found = table.select(names).to_pandas()
+    return found.map(text_of)
 
 
 def doubts_of(version: Declared) -> Relation | None:
