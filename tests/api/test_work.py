@@ -231,6 +231,18 @@ def test_a_page_asks_one_item_at_a_time(client: TestClient, ann, application: st
     assert "is not a class" in wrong.text
 
 
+def test_a_page_that_was_left_open_overnight_says_nothing_of_how_long_answers_take(
+    client: TestClient, store: Store, ann, application: str
+) -> None:
+    item = take(client, ann, application)["item"]
+    with store.write() as tx:
+        night = {"held_since": tx.now() - 40_000.0, "held_until": tx.now() - 39_400.0}
+        tx.scoped(ann.caller.tenant_id).work_items.update(item["id"], **night)
+    done = give(client, ann, item, value=right(item))
+    assert (done.status_code, done.json()["seconds"]) == (200, 0.0)
+    assert take(client, ann, application)["item"]["seconds"] == item["seconds"]
+
+
 def test_people_see_by_what_they_know_a_row(
     client: TestClient, store: Store, ann, tmp_path: Path
 ) -> None:
@@ -441,6 +453,14 @@ def test_another_value_has_a_form_of_its_own(
     assert form.count("<button") == 1
     assert 'name="way" value="other"' in form
     assert '"asked"' in shown  # the cell in its row
+    typed = {"csrf": session.csrf_token(ann.key), "item": item["id"], "other": '70,5 <cm> "'}
+    page = f"/applications/{made}/work"
+    refused = browser.post(page, data={**typed, "way": "other"})
+    assert refused.status_code == 422
+    assert "is not a number" in refused.text
+    assert 'value="70,5 &lt;cm&gt; &#34;"' in refused.text  # to be corrected, not typed again
+    gone = browser.post(page, data={**typed, "item": "item_other", "way": "other"})
+    assert "70,5" not in gone.text  # it was said of something else
 
 
 def test_what_a_remedy_asks_is_no_squared_error(

@@ -98,8 +98,14 @@ def give(
 
 
 def _seconds_since(item: WorkItem, caller: Caller, now: float) -> float:
-    """Return for how long the caller has an item; 0 where it was handed to nobody, or another."""
-    return now - item.held_since if item.holder == caller.user_id else 0.0
+    """Return for how long the caller has an item; 0 where that is not known.
+
+    It was handed to nobody, or to another; or it was kept for the caller until they had left it
+    alone for so long that nobody can tell how long they thought.
+    """
+    if standing.holder_of(item, now) != caller.user_id:
+        return 0.0
+    return now - item.held_since
 
 
 def use(store: Store, caller: Caller, application_id: str) -> Version:

@@ -1,5 +1,6 @@
 """Work of people: one item at a time, answered with the keyboard."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -52,7 +53,8 @@ async def answer(context: PageContext) -> Response:
             item_id = str(form.get("item", ""))
             await context.client.answer_work(item_id, value=value, way=way)
     except EasemlError as error:
-        return await _show(context, error)
+        refused = {str(form.get("item", "")): str(form.get("other", ""))}
+        return await _show(context, error, refused=refused)
     return back_to(_page_of(application_id))
 
 
@@ -92,14 +94,17 @@ async def _show(
     context: PageContext,
     problem: EasemlError | None = None,
     imported: WorkImported | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> Response:
     """Show the page to owners of the application, or the little page to labellers.
 
-    ``imported``: what became of a file of answers.
+    ``imported``: what became of a file of answers. ``refused``: what was typed, by the item that it
+    was no answer to: it stands in the field again, to be corrected, as long as that item is asked.
     """
     application_id = context.path("application")
     shared = await _given(context, application_id)
     values = await _turn(context, application_id)
+    values["refused"] = refused or {}
     status = status_of(problem)
     if shared is not None:
         base = f"/applications/{application_id}"
