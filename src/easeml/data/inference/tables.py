@@ -16,6 +16,7 @@ from easeml.data.inference.copies import copies_note
 from easeml.data.inference.distribution import distribution
 from easeml.data.inference.leaks import LeakFinder
 from easeml.data.inference.natures import with_natures
+from easeml.data.inference.far_targets import far_target_notes
 from easeml.data.inference.nearly_numbers import nearly_number_notes
 from easeml.data.inference.spellings import spelling_notes
 from easeml.data.inference.target import TargetProposal, propose_target
@@ -88,6 +89,8 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         return _without_target(reports, table.num_rows, notes)
     place = names.index(proposal.name)
     reports[place] = _as_target(reports[place], proposal)
+    if reports[place].type == "number":
+        notes += far_target_notes(table, proposal.name)
     decided = declare_columns(reports, proposal.name)
     return Inference(
         columns=[_with_reason(one, proposal) for one in decided.columns],
