@@ -254,7 +254,7 @@ def test_people_see_by_what_they_know_a_row(
     take(client, ann, made)
     assert [task.error for task in work_off(store, tmp_path)] == [""]
     item = take(client, ann, made)["item"]
-    assert list(item["values"].items())[0] == ("customer_id", f"C-{1000 + item['row']}")
+    assert next(iter(item["values"].items())) == ("customer_id", f"C-{1000 + item['row']}")
     assert item["column"] == "kind"
     for _ in range(answers.BATCH):
         give(client, ann, take(client, ann, made)["item"], value="big").raise_for_status()

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 class FindWorkSpec(Spec):
     """Advise: items for people, about the version that is the task's subject.
 
-    Inputs ``version``; ``upload``, where it was made of one; ``model``, where ``model_id`` names what serves; ``scores``, where that is
-    the digest of what ``label-errors`` said of train rows; ``doubts``, where that is the digest of
-    the candidates of cells. Without, they are looked for, and output ``doubts`` has them.
+    Inputs ``version``; ``upload``, where it was made of one; ``model``, where ``model_id`` names
+    what serves; ``scores``, where that is the digest of what ``label-errors`` said of train rows;
+    ``doubts``, where that is the digest of the candidates of cells. Without, they are looked for,
+    and output ``doubts`` has them.
     ``answered``: what people answered so far, each as ``service.work.finding.AnsweredItem``.
     ``code``: of the order that is kept, so that other code looks again. With ``report``, the digest
     of an answer (input ``report``), only what its remedy number ``remedy`` asks.
@@ -51,6 +52,7 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml.relation import Relation
 
     version = data.read_declared(inputs / "version")
+    names = work_items.names_of_rows(version, inputs / "upload")
     predict = None
     if spec.model_id:
         from easeml.modules.ensemble import load_model
@@ -58,7 +60,7 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
         predict = load_model(inputs / "model").predict
     if spec.report:
         told = json.loads((inputs / "report").read_text("utf-8"))["remedies"][spec.remedy]
-        items = remedy_items.of_remedy(version, told, predict)
+        items = remedy_items.of_remedy(version, told, predict, names)
         return TaskResult(ok=True, value={"items": items})
     brought = []
     if spec.doubts:
@@ -69,9 +71,6 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
             work_items.write_doubts(outputs / "doubts", doubts)
             brought = ["doubts"]
     scores = inputs / "scores" if spec.scores else None
-    names = None
-    if (inputs / "upload").exists():
-        names = work_items.names_of_rows(version, inputs / "upload")
     items, order = work_items.items_of(version, doubts, predict, scores, spec.answered, names)
     if order is not None:
         (outputs / "order").write_bytes(questions.written(order))

@@ -14,9 +14,9 @@ from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.inference.column_types import look
 from easeml.data.inference.copies import copies_note
 from easeml.data.inference.distribution import distribution
+from easeml.data.inference.far_targets import far_target_notes
 from easeml.data.inference.leaks import LeakFinder
 from easeml.data.inference.natures import with_natures
-from easeml.data.inference.far_targets import far_target_notes
 from easeml.data.inference.nearly_numbers import nearly_number_notes
 from easeml.data.inference.spellings import spelling_notes
 from easeml.data.inference.target import TargetProposal, propose_target

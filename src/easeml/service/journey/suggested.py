@@ -104,9 +104,7 @@ def outcomes(tables: Tables) -> list[Outcome]:
     return found
 
 
-def _show(
-    told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float]
-) -> Suggestion:
+def _show(told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float]) -> Suggestion:
     came = _came(told, jobs, scores)
     interval, within = None, None
     if told.low is not None and told.high is not None:
@@ -128,36 +126,48 @@ def _show(
 
 
 def _came(
-    told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float]
+    told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float | None]
 ) -> float | None:
     """Return the score that was gained, when the search that shows it rests; None before.
 
     What people did shows on validation rows alone, which are the same before and after: their
-    ``scores`` by search. A search that was stopped for a newer version tells nothing of it.
+    ``scores`` by search.
     """
     job = _shown_by(told, jobs)
     if job is None or told.score is None or job.best_quality is None or job.state not in _RESTING:
         return None
     if told.kind not in _OF_PEOPLE:
         return job.best_quality - told.score
-    is_cut_short = job.state == JobState.STOPPED and job.id != jobs[-1].id
-    is_judged = {told.job_id, job.id} <= scores.keys()
-    if is_cut_short or not is_judged:
+    before = scores.get(told.job_id)
+    after = scores.get(job.id)
+    if before is None or after is None:
         return None
-    return scores[job.id] - scores[told.job_id]
+    return after - before
 
 
 def _scores(
     tables: Tables, found: Sequence[records.Suggestion], jobs: Mapping[str, Sequence[Job]]
-) -> Mapping[str, float]:
-    """Return what the searches scored on validation rows alone that show what people did."""
-    ids = set[str]()
-    of_people = [told for told in found if told.kind in _OF_PEOPLE]
-    for told in of_people:
-        job = _shown_by(told, jobs[told.application_id])
-        if job is not None:
-            ids |= {told.job_id, job.id}
-    return validation_scores.by_job(tables, ids)
+) -> Mapping[str, float | None]:
+    """Return by search what it scored on validation rows alone, of those that show people's work.
+
+    A search that was stopped for a newer version tells nothing of it.
+    """
+    scores: dict[str, float | None] = {}
+    for told in found:
+        of_application = jobs[told.application_id]
+        job = _shown_by(told, of_application)
+        if job is None or _is_cut_short(job, of_application):
+            continue
+        for id in (told.job_id, job.id):
+            if id not in scores:
+                scores[id] = validation_scores.of_job(tables, id)
+    return scores
+
+
+def _is_cut_short(job: Job, jobs: Sequence[Job]) -> bool:
+    """Tell whether a search was stopped since a newer version has another one."""
+    newest = jobs[-1]
+    return job.state == JobState.STOPPED and job.id != newest.id
 
 
 def _shown_by(told: records.Suggestion, jobs: Sequence[Job]) -> Job | None:

@@ -1,5 +1,7 @@
 """What becomes of a batch of answers: a version, and then what the search with it brought."""
 
+import math
+from operator import attrgetter
 from typing import Any
 
 from easeml.contract.states import JobState, VersionState
@@ -21,40 +23,41 @@ def newest(tables: Tables, application: Application) -> WorkBrought | None:
     made = _versions(tables, application)
     if not made:
         return None
-    told = made[0].operation.told
+    version = made[0]
     brought = WorkBrought(
-        version=made[0].number,
-        labels=len(told.get("labels", ())),
-        cells=len(told.get("cells", ())),
+        version=version.number,
+        labels=_labels(version),
+        cells=_cells(version),
         versions=len(made),
-        labels_in_all=sum(len(one.operation.told.get("labels", ())) for one in made),
-        cells_in_all=sum(len(one.operation.told.get("cells", ())) for one in made),
-        rows=made[0].summary.rows_of("validation"),
+        labels_in_all=sum(map(_labels, made)),
+        cells_in_all=sum(map(_cells, made)),
+        rows=version.summary.rows_of("validation"),
     )
-    ids = [version.id for version in made]
-    searches = tables.jobs.list(application_id=application.id, version_id=ids, limit=None)
-    job = tables.jobs.find(application_id=application.id, version_id=made[0].id)
+    job = tables.jobs.find(application_id=application.id, version_id=version.id)
     if job is None:
         return brought
     brought.searching = job.state not in _DONE
-    before = tables.jobs.newest(application_id=application.id, after=job.id)
-    at_first = tables.jobs.newest(application_id=application.id, after=searches[0].id)
-    scores = _scores(tables, application, job, before, at_first)
-    brought.score = scores[0]
-    brought.score_before = scores[1]
-    brought.score_at_first = scores[2]
+    brought.score = validation_scores.of_job(tables, job.id)
+    brought.score_before = _score_before(tables, application, job, job)
     brought.within_chance = _is_within_chance(brought.score, brought.score_before, brought.rows)
+    ids = list(map(attrgetter("id"), made))
+    searches = tables.jobs.list(application_id=application.id, version_id=ids, limit=1)
+    first = searches[0]
+    brought.score_at_first = _score_before(tables, application, first, job)
     return brought
 
 
-def _scores(
-    tables: Tables, application: Application, job: Job, *others: Job | None
-) -> list[float | None]:
-    """Return the scores of a search and of others that the same rows judged; None of the rest."""
-    known = [one for one in others if one and are_alike(tables, application, job, one)]
-    found = validation_scores.by_job(tables, [job.id, *(one.id for one in known)])
-    ids = [one.id if one in known else "" for one in others]
-    return [found.get(id) for id in (job.id, *ids)]
+def _score_before(tables: Tables, application: Application, job: Job, newest: Job) -> float | None:
+    """Return the score of the search before ``job``.
+
+    None where there is none, or where other rows judged it than the ``newest``.
+    """
+    before = tables.jobs.newest(application_id=application.id, after=job.id)
+    if before is None:
+        return None
+    if not are_alike(tables, application, before, newest):
+        return None
+    return validation_scores.of_job(tables, before.id)
 
 
 def _is_within_chance(score: float | None, before: float | None, rows: int) -> bool:
@@ -62,9 +65,23 @@ def _is_within_chance(score: float | None, before: float | None, rows: int) -> b
 
     The 95 % interval of a share is at most 1 / sqrt(n) to each side.
     """
-    if score is None or before is None or not rows:
+    if score is None or before is None:
         return False
-    return abs(score - before) < rows**-0.5
+    difference = abs(score - before)
+    told_by_rows = 1.0 / math.sqrt(max(1, rows))
+    return difference < told_by_rows
+
+
+def _labels(version: DatasetVersion) -> int:
+    """Return how many labels people's answers changed in a version."""
+    changed = version.operation.told.get("labels", ())
+    return len(changed)
+
+
+def _cells(version: DatasetVersion) -> int:
+    """Return how many cells people's answers changed in a version."""
+    changed = version.operation.told.get("cells", ())
+    return len(changed)
 
 
 def making(tables: Tables, application: Application) -> WorkMaking | None:
@@ -75,13 +92,12 @@ def making(tables: Tables, application: Application) -> WorkMaking | None:
     version = _newest_version(tables, application, state=None)
     if version is None or version.state == VersionState.READY:
         return None
-    told = version.operation.told
     return WorkMaking(
         version=version.number,
         version_id=version.id,
         state=version.state,
-        labels=len(told.get("labels", ())),
-        cells=len(told.get("cells", ())),
+        labels=_labels(version),
+        cells=_cells(version),
         task_id=id_of(tables.tasks.newest(subject=version.id)),
         error=version.error,
         created=version.created,

@@ -1,6 +1,7 @@
 """Work of people: one item at a time, answered with the keyboard."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -17,6 +18,7 @@ from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.permissions import allowed
 from easeml.web.views import application as pages
 
+_NOTHING_REFUSED: Mapping[str, str] = MappingProxyType({})
 _KEYS = 9  # answers that have a digit
 _FORMATS = {"csv": "csv", "json": "label-studio"}  # of files, by their ending
 
@@ -94,7 +96,7 @@ async def _show(
     context: PageContext,
     problem: EasemlError | None = None,
     imported: WorkImported | None = None,
-    refused: Mapping[str, str] | None = None,
+    refused: Mapping[str, str] = _NOTHING_REFUSED,
 ) -> Response:
     """Show the page to owners of the application, or the little page to labellers.
 
@@ -104,7 +106,7 @@ async def _show(
     application_id = context.path("application")
     shared = await _given(context, application_id)
     values = await _turn(context, application_id)
-    values["refused"] = refused or {}
+    values["refused"] = refused
     status = status_of(problem)
     if shared is not None:
         base = f"/applications/{application_id}"
