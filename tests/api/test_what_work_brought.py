@@ -114,7 +114,6 @@ def test_what_came_of_people_is_told_by_validation_rows_of_searches_that_ended(
     client: TestClient, store: Store, ann, is_newest: bool, state: JobState, came: float | None
 ) -> None:
     made = furnish(store, ann.caller.tenant_id)
-    owner = {"tenant_id": ann.caller.tenant_id, "application_id": made.application_id}
     later = new_id("job")
     with store.write() as tx:
         tables = tx.scoped(ann.caller.tenant_id)
@@ -128,10 +127,22 @@ def test_what_came_of_people_is_told_by_validation_rows_of_searches_that_ended(
         task = tables.tasks.add(replace(tables.tasks.get(made.task_id), id=new_id("task")))
         own = {"id": new_id("mod"), "job_id": later, "task_id": task.id}
         tables.models.add(replace(model, **own, quality=0.7, held_out=0.8))
-        told = {"job_id": made.job_id, "version_id": made.version_id, "kind": "label"}
-        gain = {"gain": 0.1, "low": 0.0, "high": 0.3, "score": 0.9}
-        spent = {"human_minutes": 5.0, "device_seconds": 0.0}
-        tables.suggestions.add(Suggestion(new_id("sug"), **owner, **told, **gain, **spent))
+        tables.suggestions.add(
+            Suggestion(
+                new_id("sug"),
+                tenant_id=ann.caller.tenant_id,
+                application_id=made.application_id,
+                version_id=made.version_id,
+                job_id=made.job_id,
+                kind="label",
+                gain=0.1,
+                low=0.0,
+                high=0.3,
+                score=0.9,
+                human_minutes=5.0,
+                device_seconds=0.0,
+            )
+        )
     place = f"{APPLICATIONS}/{made.application_id}/suggestions"
     (shown,) = client.get(place, headers=ann.headers).json()["items"]
     assert shown["came"] == (came if came is None else pytest.approx(came))

@@ -236,8 +236,9 @@ def test_a_page_that_was_left_open_overnight_says_nothing_of_how_long_answers_ta
 ) -> None:
     item = take(client, ann, application)["item"]
     with store.write() as tx:
-        night = {"held_since": tx.now() - 40_000.0, "held_until": tx.now() - 39_400.0}
-        tx.scoped(ann.caller.tenant_id).work_items.update(item["id"], **night)
+        items = tx.scoped(ann.caller.tenant_id).work_items
+        since = tx.now() - 40_000.0
+        items.update(item["id"], held_since=since, held_until=since + queue.HELD_SECONDS)
     done = give(client, ann, item, value=right(item))
     assert (done.status_code, done.json()["seconds"]) == (200, 0.0)
     assert take(client, ann, application)["item"]["seconds"] == item["seconds"]

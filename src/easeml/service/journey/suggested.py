@@ -104,7 +104,9 @@ def outcomes(tables: Tables) -> list[Outcome]:
     return found
 
 
-def _show(told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float]) -> Suggestion:
+def _show(
+    told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float | None]
+) -> Suggestion:
     came = _came(told, jobs, scores)
     interval, within = None, None
     if told.low is not None and told.high is not None:
