@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from easeml.data.types import values as v
 from easeml.data.types.text_tables import row_place
 
@@ -25,6 +23,8 @@ def far_target_notes(table: pa.Table, name: str) -> list[str]:
     Numbers above 0 are compared by their logarithm, since prices and counts have long tails: what
     is left is what slipped by a factor, such as a decimal point.
     """
+    import numpy as np
+
     numbers = v.to_numbers(table.column(name).combine_chunks()).values
     rows = np.flatnonzero(np.isfinite(numbers))
     if len(rows) < _LEAST:
