@@ -77,6 +77,25 @@ def test_what_a_batch_brought_is_told_by_validation_rows_alone(
     assert "In all" not in page  # there is one version of answers yet
 
 
+@pytest.mark.parametrize("of", [0, 1])
+def test_who_worked_is_told_that_what_serves_has_not_learned_from_it(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path, of: int
+) -> None:
+    jobs = [search(client, store, ann, application, tmp_path)]
+    label(client, store, ann, application, tmp_path)
+    jobs.append(search(client, store, ann, application, tmp_path))
+    with store.write() as tx:
+        tables = tx.scoped(ann.caller.tenant_id)
+        (model, *_) = tables.models.list(job_id=jobs[of], limit=None)
+        tables.applications.update(application, live_model_id=model.id)
+        tables.jobs.update(jobs[1], state=JobState.RESTING)
+    told = take(client, ann, application)["brought"]
+    assert told["serves"] == told["version"] - 1 + of
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    page = browser.get(f"/applications/{application}/work").text
+    assert ("no later model was better on these rows" in page) == (of == 0)
+
+
 def test_what_all_answers_brought_is_told_from_before_the_first(
     client: TestClient, store: Store, ann, tmp_path: Path
 ) -> None:

@@ -63,7 +63,7 @@ class WorkBrought(Answer):
     Scores are on the ``rows`` validation rows, which are the same before and after.
     ``within_chance``: so few rows cannot tell so small a difference. ``labels_in_all`` and
     ``cells_in_all``: that all ``versions`` of people's answers changed; ``score_at_first``: before
-    the first of them.
+    the first of them. ``serves``: the number of the version that what serves has learned from.
     """
 
     version: int
@@ -78,6 +78,7 @@ class WorkBrought(Answer):
     labels_in_all: int = 0
     cells_in_all: int = 0
     score_at_first: float | None = None
+    serves: int | None = None
 
 
 class WorkMaking(Answer):

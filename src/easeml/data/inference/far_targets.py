@@ -29,13 +29,15 @@ def far_target_notes(table: pa.Table, name: str) -> list[str]:
     rows = np.flatnonzero(np.isfinite(numbers))
     if len(rows) < _LEAST:
         return []
-    compared = numbers[rows]
+    scale = np.abs(numbers[rows]).max()
+    scaled = numbers[rows] / max(scale, np.finfo(float).tiny)  # whose squares are finite
+    compared = scaled
     if (compared > 0).all():
         compared = np.log(compared)
     distances = np.abs(compared - np.median(compared))
     spread = _TO_DEVIATION * np.median(distances)
     far = distances > _FAR * spread
-    squares = (numbers[rows] - np.median(numbers[rows])) ** 2
+    squares = (scaled - np.median(scaled)) ** 2
     share = squares[far].sum() / max(squares.sum(), np.finfo(float).tiny)
     is_slip = spread > 0 and far.sum() <= _FEW * len(rows) and share > _MOST
     if not is_slip:

@@ -44,7 +44,18 @@ def newest(tables: Tables, application: Application) -> WorkBrought | None:
     searches = tables.jobs.list(application_id=application.id, version_id=ids, limit=1)
     first = searches[0]
     brought.score_at_first = _score_before(tables, application, first, job)
+    brought.serves = _version_that_serves(tables, application)
     return brought
+
+
+def _version_that_serves(tables: Tables, application: Application) -> int | None:
+    """Return the number of the version that what serves has learned from; None before it does."""
+    if not application.live_model_id:
+        return None
+    live = tables.models.get(application.live_model_id)
+    job = tables.jobs.get(live.job_id)
+    version = tables.versions.get(job.version_id)
+    return version.number
 
 
 def _score_before(tables: Tables, application: Application, job: Job, newest: Job) -> float | None:
