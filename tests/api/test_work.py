@@ -231,6 +231,39 @@ def test_a_page_asks_one_item_at_a_time(client: TestClient, ann, application: st
     assert "is not a class" in wrong.text
 
 
+def test_a_page_that_was_left_open_overnight_says_nothing_of_how_long_answers_take(
+    client: TestClient, store: Store, ann, application: str
+) -> None:
+    item = take(client, ann, application)["item"]
+    with store.write() as tx:
+        items = tx.scoped(ann.caller.tenant_id).work_items
+        since = tx.now() - 40_000.0
+        items.update(item["id"], held_since=since, held_until=since + queue.HELD_SECONDS)
+    done = give(client, ann, item, value=right(item))
+    assert (done.status_code, done.json()["seconds"]) == (200, 0.0)
+    assert take(client, ann, application)["item"]["seconds"] == item["seconds"]
+
+
+def test_people_see_by_what_they_know_a_row(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    """No model learns from a customer's number; who is asked about the customer looks it up."""
+    lines = partly_labelled().splitlines()
+    numbered = [f"C-{1000 + row},{line}" for row, line in enumerate(lines[1:])]
+    content = "\n".join([f"customer_id,{lines[0]}", *numbered, ""])
+    made = declared(client, store, ann, tmp_path, content)
+    take(client, ann, made)
+    assert [task.error for task in work_off(store, tmp_path)] == [""]
+    item = take(client, ann, made)["item"]
+    assert next(iter(item["values"].items())) == ("customer_id", f"C-{1000 + item['row']}")
+    assert item["column"] == "kind"
+    for _ in range(answers.BATCH):
+        give(client, ann, take(client, ann, made)["item"], value="big").raise_for_status()
+    assert [task.error for task in work_off(store, tmp_path)] == ["", ""]
+    later = take(client, ann, made)["item"]
+    assert later["values"]["customer_id"] == f"C-{1000 + later['row']}"
+
+
 def with_a_slip(rows: int = 100) -> str:
     """Return a table whose kind follows from the size; one size slipped by a factor of hundred."""
     sizes = [(37 * row) % 1000 / 10 for row in range(rows)]
@@ -421,6 +454,14 @@ def test_another_value_has_a_form_of_its_own(
     assert form.count("<button") == 1
     assert 'name="way" value="other"' in form
     assert '"asked"' in shown  # the cell in its row
+    typed = {"csrf": session.csrf_token(ann.key), "item": item["id"], "other": '70,5 <cm> "'}
+    page = f"/applications/{made}/work"
+    refused = browser.post(page, data={**typed, "way": "other"})
+    assert refused.status_code == 422
+    assert "is not a number" in refused.text
+    assert 'value="70,5 &lt;cm&gt; &#34;"' in refused.text  # to be corrected, not typed again
+    gone = browser.post(page, data={**typed, "item": "item_other", "way": "other"})
+    assert "70,5" not in gone.text  # it was said of something else
 
 
 def test_what_a_remedy_asks_is_no_squared_error(

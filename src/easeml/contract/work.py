@@ -57,8 +57,13 @@ class WorkAgreement(Answer):
 
 
 class WorkBrought(Answer):
-    """What the newest version of people's answers brought: the best validation score since then,
-    beside that of the search before. ``searching``: it may still rise.
+    """What the newest version of people's answers brought: the best score since then, beside that of
+    the search before. ``searching``: it may still rise.
+
+    Scores are on the ``rows`` validation rows, which are the same before and after.
+    ``within_chance``: so few rows cannot tell so small a difference. ``labels_in_all`` and
+    ``cells_in_all``: that all ``versions`` of people's answers changed; ``score_at_first``: before
+    the first of them. ``serves``: the number of the version that what serves has learned from.
     """
 
     version: int
@@ -67,6 +72,13 @@ class WorkBrought(Answer):
     score_before: float | None = None
     score: float | None = None
     searching: bool = False
+    rows: int = 0
+    within_chance: bool = False
+    versions: int = 1
+    labels_in_all: int = 0
+    cells_in_all: int = 0
+    score_at_first: float | None = None
+    serves: int | None = None
 
 
 class WorkMaking(Answer):

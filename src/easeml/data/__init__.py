@@ -38,6 +38,7 @@ from easeml.data.types.declared_columns import Columns, declare_columns
 from easeml.data.types.pictures import pixels
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
+from easeml.data.types.values import LARGEST as LARGEST_NUMBER
 from easeml.data.versions.answers import answered
 from easeml.data.versions.browsing import (
     Comparison,
@@ -112,6 +113,7 @@ __all__ = [
     "FILL_EMPTY",
     "FORECAST",
     "GRAPH",
+    "LARGEST_NUMBER",
     "MOST_STEPS",
     "OFF",
     "ROLES",

@@ -15,15 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from easeml.store import Tables, Transaction
-    from easeml.store.records import Task
+    from easeml.store.records import DatasetVersion, Task
 
 
 class FindWorkSpec(Spec):
     """Advise: items for people, about the version that is the task's subject.
 
-    Inputs ``version``; ``model``, where ``model_id`` names what serves; ``scores``, where that is
-    the digest of what ``label-errors`` said of train rows; ``doubts``, where that is the digest of
-    the candidates of cells. Without, they are looked for, and output ``doubts`` has them.
+    Inputs ``version``; ``upload``, where it was made of one; ``model``, where ``model_id`` names
+    what serves; ``scores``, where that is the digest of what ``label-errors`` said of train rows;
+    ``doubts``, where that is the digest of the candidates of cells. Without, they are looked for,
+    and output ``doubts`` has them.
     ``answered``: what people answered so far, each as ``service.work.finding.AnsweredItem``.
     ``code``: of the order that is kept, so that other code looks again. With ``report``, the digest
     of an answer (input ``report``), only what its remedy number ``remedy`` asks.
@@ -51,6 +52,7 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml.relation import Relation
 
     version = data.read_declared(inputs / "version")
+    names = work_items.names_of_rows(version, inputs / "upload")
     predict = None
     if spec.model_id:
         from easeml.modules.ensemble import load_model
@@ -58,7 +60,7 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
         predict = load_model(inputs / "model").predict
     if spec.report:
         told = json.loads((inputs / "report").read_text("utf-8"))["remedies"][spec.remedy]
-        items = remedy_items.of_remedy(version, told, predict)
+        items = remedy_items.of_remedy(version, told, predict, names)
         return TaskResult(ok=True, value={"items": items})
     brought = []
     if spec.doubts:
@@ -69,7 +71,7 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
             work_items.write_doubts(outputs / "doubts", doubts)
             brought = ["doubts"]
     scores = inputs / "scores" if spec.scores else None
-    items, order = work_items.items_of(version, doubts, predict, scores, spec.answered)
+    items, order = work_items.items_of(version, doubts, predict, scores, spec.answered, names)
     if order is not None:
         (outputs / "order").write_bytes(questions.written(order))
         brought.append("order")
@@ -77,9 +79,15 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
-    """The version, the model that serves, and what was said of its rows and cells."""
+    """The version, its upload, the model that serves, and what was said of its rows and cells."""
+    from easeml.store.shapes import OperationName
+
     spec = FindWorkSpec.model_validate(task.payload)
-    found = {"version": tables.versions.get(task.subject).artefact}
+    version = tables.versions.get(task.subject)
+    found = {"version": version.artefact}
+    upload = _upload_of(tables, version)
+    if upload.operation.name == OperationName.UPLOAD:
+        found["upload"] = upload.artefact
     if spec.model_id:
         found["model"] = tables.models.get(spec.model_id).artefact
     digests = {"scores": spec.scores, "doubts": spec.doubts, "report": spec.report}
@@ -87,6 +95,13 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
         if digest:
             found[name] = digest
     return found
+
+
+def _upload_of(tables: Tables, version: DatasetVersion) -> DatasetVersion:
+    """Return what a version was made of in the beginning."""
+    while version.parents:
+        version = tables.versions.get(version.parents[0])
+    return version
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:

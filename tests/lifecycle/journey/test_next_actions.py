@@ -15,6 +15,7 @@ from easeml.lifecycle.journey import (
     Outcome,
     Searched,
     Suspects,
+    WorkLeft,
     experiences,
     next_actions,
     questions,
@@ -325,3 +326,26 @@ def test_intervals_that_experience_moved_hold_what_comes(seed: int, ratio: float
     share = ((gain.low <= came[1_000:]) & (came[1_000:] <= gain.high)).mean()
     assert share >= 0.85
     assert gain.value == pytest.approx(ratio * 0.05, abs=0.15 * noise + 0.001)
+
+
+def filled(**wishes: object) -> Estimate:
+    """Return what is promised of filling in cells, where nothing else is to be done."""
+    facts = replace(KNOWN, **wishes)
+    (action,) = [one for one in next_actions(facts) if one.kind == "clean"]
+    assert action.gain is not None
+    return action.gain
+
+
+def test_filling_in_some_cells_promises_their_share_of_what_all_would_bring():
+    """A quarter of the cells of one column lack: 20 of 150 were promised to bring what all would."""
+    some = filled(holes={"size": 0.25})
+    work = {"repair-cell": WorkLeft(10, 30.0)}
+    assert filled(holes={"size": 0.25}, work=work).high == pytest.approx(some.high / 2)
+    left = UNDECIDED.best.high - 0.85
+    assert some.high == pytest.approx(0.25 * left * 20 / 150)
+    assert (some.low, some.value) == (0.0, some.high / 2)
+
+
+def test_filling_in_all_cells_promises_no_more_than_all_bring():
+    left = UNDECIDED.best.high - 0.85
+    assert filled(holes={"size": 0.01}).high == pytest.approx(0.01 * left)  # six cells

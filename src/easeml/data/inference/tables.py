@@ -14,8 +14,10 @@ from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.inference.column_types import look
 from easeml.data.inference.copies import copies_note
 from easeml.data.inference.distribution import distribution
+from easeml.data.inference.far_targets import far_target_notes
 from easeml.data.inference.leaks import LeakFinder
 from easeml.data.inference.natures import with_natures
+from easeml.data.inference.nearly_numbers import nearly_number_notes
 from easeml.data.inference.spellings import spelling_notes
 from easeml.data.inference.target import TargetProposal, propose_target
 from easeml.data.types import values as v
@@ -78,6 +80,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     notes = [*_reading_notes(table), *_sampling_notes(table, looked)]
     notes += copies_note(table, reports)
     notes += spelling_notes(reports)
+    notes += nearly_number_notes(reports)
     proposal = _proposal(reports, table, target)
     reports = _with_leaks(reports, texts, proposal)
     if proposal is None or _is_alone(proposal.name, reports):
@@ -86,6 +89,8 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         return _without_target(reports, table.num_rows, notes)
     place = names.index(proposal.name)
     reports[place] = _as_target(reports[place], proposal)
+    if reports[place].type == "number":
+        notes += far_target_notes(table, proposal.name)
     decided = declare_columns(reports, proposal.name)
     return Inference(
         columns=[_with_reason(one, proposal) for one in decided.columns],

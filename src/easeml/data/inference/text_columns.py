@@ -54,7 +54,7 @@ def _category(values: Values) -> ColumnReport:
     each = values.each
     said = f"{len(values.texts)} different values, each in {_mean_told(each)} rows on average."
     confidence = 0.95 if each >= 20 else 0.8
-    hints = but_for_words(values.texts) + like_tags(values.texts)
+    hints = but_for_words(values) + like_tags(values.texts)
     report = report_on(values, "category", confidence, said + hints)
     return replace(report, classes=sort_labels(values.texts))
 
@@ -63,7 +63,7 @@ def _free_text(values: Values, words: float) -> ColumnReport:
     """The report of free text; ``words``: how many a value has on average."""
     texts = values.texts
     said = f"Text: {values.counted}, {_words_told(words)} on average."
-    hints = like_codes(texts) + nearly_numbers(texts) + like_tags(texts)
+    hints = like_codes(texts) + nearly_numbers(values) + like_tags(texts)
     confidence = 0.75
     if words >= 4:
         confidence = 0.95

@@ -14,10 +14,14 @@ from easeml.data.types.number_forms import number_form, plain_numbers, signs_of
 if TYPE_CHECKING:
     import numpy as np
 
+    from easeml.data.inference.column_values import Values
+
 _DECIMAL = re.compile(r"[+-]?\d+[.,]\d+")
 _TAG_ENDS = re.compile(r"\s*[;|]\s*")
 _SEVERAL_TAGS = re.compile(r"[^;|]{1,40}([;|][^;|]{1,40}){1,20}")
 _MOST = 0.9  # of the values
+BUT_FOR = "It would be a number but for"  # how the hint on a column of nearly numbers begins
+_SEVERAL_NUMBERS = 20  # different ones
 _LEADING_ZERO = re.compile(r"0\d")
 
 
@@ -67,20 +71,25 @@ def mixed_units(texts: list[str]) -> str:
     )
 
 
-def nearly_numbers(texts: list[str]) -> str:
+def nearly_numbers(values: Values) -> str:
     """A hint for a column that a few values, or how they are written, keep from being a number."""
-    if _all_are_numbers(texts):
-        return _leading_zeros(texts)
-    return but_for_words(texts)
+    if _all_are_numbers(values.texts):
+        return _leading_zeros(values.texts)
+    return but_for_words(values)
 
 
-def but_for_words(texts: list[str]) -> str:
-    """A hint for a column that a few values keep from being a number."""
+def but_for_words(values: Values) -> str:
+    """A hint for a column that a few values, or those of a few rows, keep from being a number."""
+    texts = values.texts
     bad = _no_numbers(texts)
+    share = bad.mean()
+    if len(bad) - bad.sum() >= _SEVERAL_NUMBERS:
+        rows = values.number_of[: len(bad)]
+        share = min(share, rows[bad].sum() / rows.sum())
     most = 0.5 if mostly_decimals(texts) else 0.1
-    if not 0 < bad.mean() <= most:
+    if not 0 < share <= most:
         return ""
-    return f" It would be a number but for values such as {texts[int(bad.argmax())]!r}."
+    return f" {BUT_FOR} values such as {texts[int(bad.argmax())]!r}."
 
 
 def mostly_decimals(texts: list[str]) -> bool:

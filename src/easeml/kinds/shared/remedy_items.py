@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from easeml.data import ROW
-from easeml.kinds.shared.work_items import cells_of, items_of, text_of
+from easeml.kinds.shared.work_items import cells_of, items_of, known_by, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,27 +17,36 @@ if TYPE_CHECKING:
 
 
 def of_remedy(
-    version: Declared, remedy: dict[str, Any], predict: Callable[[Any], Any] | None
+    version: Declared,
+    remedy: dict[str, Any],
+    predict: Callable[[Any], Any] | None,
+    names: pd.DataFrame,
 ) -> list[dict[str, Any]]:
     """Return what a remedy asks, each item as ``service.work.finding.Proposed``.
 
     Rows that the version has no longer, or that are switched off, are not asked about. ``predict``:
-    of the model that serves.
+    of the model that serves. ``names``: what people know rows by (``work_items.names_of_rows``).
     """
     if remedy["kind"] == "collect":
-        return _of_pool(version, remedy, predict)
+        return _of_pool(version, remedy, predict, names)
     train = version.frames["train"].set_index(ROW)
     on = set(train.index) - set(version.off)
     kind = "check-label" if remedy["kind"] == "check-labels" else "repair-cell"
     items = []
     for asked in remedy["items"]:
         if asked["row"] in on and asked["column"] in train.columns:
-            items.append(_asked(train.loc[asked["row"]], asked, kind))
+            item = _asked(train.loc[asked["row"]], asked, kind)
+            question = item["question"]
+            question["values"] = known_by(names, item["row"]) | question["values"]
+            items.append(item)
     return items
 
 
 def _of_pool(
-    version: Declared, remedy: dict[str, Any], predict: Callable[[Any], Any] | None
+    version: Declared,
+    remedy: dict[str, Any],
+    predict: Callable[[Any], Any] | None,
+    names: pd.DataFrame,
 ) -> list[dict[str, Any]]:
     """Return items for rows of the pool that lie in the slice of the remedy."""
     from easeml.lifecycle.debugging import Slice
@@ -49,7 +58,7 @@ def _of_pool(
     if not len(inside):
         return []
     of_slice = replace(version, frames={**version.frames, "pool": inside})
-    items, _ = items_of(of_slice, None, predict, None)
+    items, _ = items_of(of_slice, None, predict, None, (), names)
     return [one for one in items if one["kind"] == "label"]
 
 

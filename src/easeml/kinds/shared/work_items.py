@@ -12,7 +12,7 @@ from easeml.data import ROW, is_reserved
 if TYPE_CHECKING:
     import pandas as pd
 
-    from easeml.data import Declared
+    from easeml.data import ColumnReport, Declared
     from easeml.lifecycle.held_out import Unseen
     from easeml.lifecycle.questions import Order
     from easeml.lifecycle.work import Answered, Proposal, Rows
@@ -35,14 +35,16 @@ def items_of(
     doubts: Relation | None,
     predict: Callable[[Any], Any] | None,
     scores: Path | None,
-    answered: Sequence[Mapping[str, Any]] = (),
+    answered: Sequence[Mapping[str, Any]],
+    names: pd.DataFrame,
 ) -> tuple[list[dict[str, Any]], Order | None]:
     """Return what to ask, each as ``service.work.finding.Proposed``, and its order that is kept.
 
     ``doubts``: candidates of cells. ``predict``: of the model that serves. ``scores``: what the
     tool ``label-errors`` said of train rows. ``answered``: what people answered so far, each with
     kind, row, column, the value before, what it was to bring, and whether the version lacks it.
-    The order is None where there is too little to learn from, or rows are too wide.
+    ``names``: what else people know a row by, as ``names_of_rows`` has it. The order is None where
+    there is too little to learn from, or rows are too wide.
     """
     from easeml.lifecycle import work
 
@@ -77,7 +79,9 @@ def items_of(
         if proposed.column == version.target:
             options = as_written(options, decimals, proposed.given)
         item = replace(proposed, options=options)
-        items.append(_item(item, frame.loc[item.row].drop(item.column), columns))
+        made = _item(item, frame.loc[item.row].drop(item.column), columns)
+        made["question"]["values"] = known_by(names, item.row) | made["question"]["values"]
+        items.append(made)
     waiting = [(one["kind"], int(one["row"]), one["column"]) for one in answered if one["waits"]]
     is_told = pool is not None and pool.chances is not None
     order = work.kept_order(stand_in, rows, found, known, waiting, told_chances=is_told)
@@ -100,6 +104,39 @@ def _asked_pool(version: Declared) -> pd.DataFrame:
     """Return the rows of the pool whose answers may teach models: those that test none."""
     pool = _by_id(version, "pool")
     return pool.loc[~is_reserved(pool.index.to_numpy())]
+
+
+def names_of_rows(version: Declared, upload: Path) -> pd.DataFrame:
+    """Return, as text and by row id, the columns of an upload that say which thing a row is.
+
+    No model learns from an identifier, so a version has none; but people look a row up by it. Rows
+    that joined later have none. ``upload``: nothing is there where the version was made otherwise.
+    """
+    import pandas as pd
+
+    from easeml import data
+
+    names = [column.name for column in filter(_says_which, version.columns)]
+    is_known = upload.exists() and bool(names)
+    if not is_known:
+        return pd.DataFrame()
+    table, _ = data.read_upload(upload)
+    found = table.select(names).to_pandas()
+    return found.map(text_of)
+
+
+def _says_which(column: ColumnReport) -> bool:
+    """Tell whether a column that no model learns from says which thing a row is."""
+    used_as = (column.role, column.nature)
+    return used_as == ("drop", "identifier")
+
+
+def known_by(names: pd.DataFrame, row: int) -> dict[str, str]:
+    """Return by what people know a row; nothing where that is not known."""
+    if row not in names.index:
+        return {}
+    cells = names.loc[row]
+    return dict(cells)
 
 
 def doubts_of(version: Declared) -> Relation | None:

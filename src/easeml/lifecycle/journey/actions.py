@@ -277,9 +277,9 @@ def _cells(facts: Facts) -> Action | None:
     minutes = items * (left.seconds / 60)
     why = (
         f"Cells are missing in {counted(len(facts.holes), 'column')}, most in '{worst}' "
-        f"({facts.holes[worst]:.0%} of the rows). Fill in those that change predictions."
+        f"({facts.holes[worst]:.0%} of the rows). Fill in the {items} that change predictions most."
     )
-    gain = estimates.of_filled_cells(facts)
+    gain = estimates.of_filled_cells(facts, items)
     return Action("clean", "Fill in doubtful cells", why, gain, minutes)
 
 

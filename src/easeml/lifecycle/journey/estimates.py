@@ -78,13 +78,18 @@ def of_checked_labels(suspects: Suspects, checked: int) -> Estimate:
     return _up_to(found / suspects.rows)
 
 
-def of_filled_cells(facts: Facts) -> Estimate | None:
-    """Return what filling missing cells should gain: at most what is left, as far as cells lack."""
+def of_filled_cells(facts: Facts, filled: int) -> Estimate | None:
+    """Return what filling so many missing cells should gain.
+
+    All of them bring at most what is left, as far as cells lack; some, their share of that.
+    """
     left = _left(facts)
     if left == math.inf or not facts.holes:
         return None
-    share = sum(facts.holes.values()) / len(facts.holes)
-    return _up_to(share * left)
+    lack = sum(facts.holes.values())
+    missing = lack * (facts.count("train") + facts.count("pool"))
+    share = lack / len(facts.holes)
+    return _up_to(share * left * min(1.0, filled / max(1.0, missing)))
 
 
 def _up_to(most: float) -> Estimate:

@@ -323,11 +323,15 @@ def numbers_of(report: Report) -> dict[str, ReportNumber]:
 
 
 def _answer(store: Store, report: records.Report) -> Json:
-    """Return what a tool said. Answers of the release before had one figure, or stood in the row."""
+    """Return what a tool said. Answers of the release before had one figure, or stood in the row.
+
+    A number that overflowed is none: it is left out, and the rest is shown.
+    """
     if "answer" in report.value:
         return report.value["answer"]
     path = store.artefacts.path(report.tenant_id, Answered.from_json(report.value).artefact)
     answer = json.loads(read_plain(path, 0, _LARGEST_ANSWER))
+    answer["numbers"] = [one for one in answer.get("numbers", []) if one["value"] is not None]
     answer["remedies"] = list(map(_remedy, answer.get("remedies", [])))
     figure = answer.pop("figure", None)
     if figure is not None:

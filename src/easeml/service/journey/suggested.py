@@ -2,7 +2,7 @@
 
 import operator
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from easeml.contract.jobs import Job as JobAnswer
 from easeml.contract.journey import Action, Suggestion
@@ -13,6 +13,7 @@ from easeml.ids import new_id
 from easeml.lifecycle.journey import Estimate, Outcome
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
+from easeml.service.search import validation_scores
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, Job
 
@@ -35,7 +36,9 @@ def list_page(
             tables.suggestions, after, limit, newest_first=True, application_id=application.id
         )
         jobs = tables.jobs.list(application_id=application.id, limit=None)
-    return Page(items=[_show(one, jobs) for one in found], next=following)
+        scores = _scores(tables, found, {application.id: jobs})
+        shown = [_show(one, jobs, scores) for one in found]
+    return Page(items=shown, next=following)
 
 
 def not_recorded(
@@ -91,17 +94,20 @@ def outcomes(tables: Tables) -> list[Outcome]:
     jobs: defaultdict[str, list[Job]] = defaultdict(list)
     for job in tables.jobs.list(application_id=sorted(of), limit=None):
         jobs[job.application_id].append(job)
+    scores = _scores(tables, scored, jobs)
     found = []
     for told in scored:
-        came = _came(told, jobs[told.application_id])
+        came = _came(told, jobs[told.application_id], scores)
         if told.gain is None or told.low is None or told.high is None or came is None:
             continue
         found.append(Outcome(told.kind, Estimate(told.gain, told.low, told.high), came))
     return found
 
 
-def _show(told: records.Suggestion, jobs: Sequence[Job]) -> Suggestion:
-    came = _came(told, jobs)
+def _show(
+    told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float | None]
+) -> Suggestion:
+    came = _came(told, jobs, scores)
     interval, within = None, None
     if told.low is not None and told.high is not None:
         interval = [told.low, told.high]
@@ -121,12 +127,49 @@ def _show(told: records.Suggestion, jobs: Sequence[Job]) -> Suggestion:
     )
 
 
-def _came(told: records.Suggestion, jobs: Sequence[Job]) -> float | None:
-    """Return the score that was gained, when the search that shows it rests; None before."""
+def _came(
+    told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float | None]
+) -> float | None:
+    """Return the score that was gained, when the search that shows it rests; None before.
+
+    What people did shows on validation rows alone, which are the same before and after: their
+    ``scores`` by search.
+    """
     job = _shown_by(told, jobs)
     if job is None or told.score is None or job.best_quality is None or job.state not in _RESTING:
         return None
-    return job.best_quality - told.score
+    if told.kind not in _OF_PEOPLE:
+        return job.best_quality - told.score
+    before = scores.get(told.job_id)
+    after = scores.get(job.id)
+    if before is None or after is None:
+        return None
+    return after - before
+
+
+def _scores(
+    tables: Tables, found: Sequence[records.Suggestion], jobs: Mapping[str, Sequence[Job]]
+) -> Mapping[str, float | None]:
+    """Return by search what it scored on validation rows alone, of those that show people's work.
+
+    A search that was stopped for a newer version tells nothing of it.
+    """
+    scores: dict[str, float | None] = {}
+    for told in found:
+        of_application = jobs[told.application_id]
+        job = _shown_by(told, of_application)
+        if job is None or _is_cut_short(job, of_application):
+            continue
+        for id in (told.job_id, job.id):
+            if id not in scores:
+                scores[id] = validation_scores.of_job(tables, id)
+    return scores
+
+
+def _is_cut_short(job: Job, jobs: Sequence[Job]) -> bool:
+    """Tell whether a search was stopped since a newer version has another one."""
+    newest = jobs[-1]
+    return job.state == JobState.STOPPED and job.id != newest.id
 
 
 def _shown_by(told: records.Suggestion, jobs: Sequence[Job]) -> Job | None:

@@ -1,8 +1,7 @@
 """What was true of rows that an endpoint was asked about, as it becomes known."""
 
-import math
-
 from easeml.contract.production import Feedback, FeedbackKept
+from easeml.data import LARGEST_NUMBER
 from easeml.decimals import with_point
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -113,7 +112,7 @@ def is_answer(truth: object, classes: set[str | None]) -> bool:
     if classes:
         return class_name(truth) in classes
     try:
-        return math.isfinite(float(str(truth)))
+        return abs(float(str(truth))) <= LARGEST_NUMBER
     except ValueError:
         return False
 

@@ -8,6 +8,7 @@ from pydantic import Field
 from easeml.contract.datasets import Version
 from easeml.contract.states import WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkDone
+from easeml.data import LARGEST_NUMBER
 from easeml.decimals import with_point
 from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
@@ -97,8 +98,14 @@ def give(
 
 
 def _seconds_since(item: WorkItem, caller: Caller, now: float) -> float:
-    """Return for how long the caller has an item; 0 where it was handed to nobody, or another."""
-    return now - item.held_since if item.holder == caller.user_id else 0.0
+    """Return for how long the caller has an item; 0 where that is not known.
+
+    It was handed to nobody, or to another; or it was kept for the caller until they had left it
+    alone for so long that nobody can tell how long they thought.
+    """
+    if standing.holder_of(item, now) != caller.user_id:
+        return 0.0
+    return now - item.held_since
 
 
 def use(store: Store, caller: Caller, application_id: str) -> Version:
@@ -203,6 +210,9 @@ def _checked_value(tables: Tables, application: Application, item: WorkItem, val
         raise InvalidInput(
             f"{value!r} is not a number.", where="value", remedy="Write 23.5 or 23,5."
         )
+    if abs(float(number)) > LARGEST_NUMBER:
+        remedy = f"The largest is {LARGEST_NUMBER:.2g}. Is a key stuck, or an exponent wrong?"
+        raise InvalidInput(f"{value!r} is too large to learn from.", where="value", remedy=remedy)
     return number
 
 

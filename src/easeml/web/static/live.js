@@ -30,12 +30,20 @@ export function swap(html, { regions = "[data-live]", all = false, sent = null }
 
 function show(html, regions, mayReplace) {
   const fresh = new DOMParser().parseFromString(html, "text/html");
-  for (const next of fresh.querySelectorAll(regions)) {
-    const old = document.getElementById(next.id);
+  const ids = new Set([...regionsOf(fresh, regions), ...regionsOf(document, regions)]);
+  for (const id of ids) {
+    const next = fresh.getElementById(id);
+    const old = document.getElementById(id);
+    if (!next) continue;
     if (!old) insert(next);
     else if (old.outerHTML !== next.outerHTML && mayReplace(old)) replace(old, next);
   }
   document.dispatchEvent(new Event("swapped"));
+}
+
+// What waits, such as for a question, is live; what comes in its place may not be, and has to come all the same.
+function regionsOf(page, regions) {
+  return [...page.querySelectorAll(regions)].map((region) => region.id);
 }
 
 // Puts a region that the page did not have yet beside what stands next to it.

@@ -1,5 +1,7 @@
 """Work of people: one item at a time, answered with the keyboard."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -16,6 +18,7 @@ from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.permissions import allowed
 from easeml.web.views import application as pages
 
+_NOTHING_REFUSED: Mapping[str, str] = MappingProxyType({})
 _KEYS = 9  # answers that have a digit
 _FORMATS = {"csv": "csv", "json": "label-studio"}  # of files, by their ending
 
@@ -52,7 +55,8 @@ async def answer(context: PageContext) -> Response:
             item_id = str(form.get("item", ""))
             await context.client.answer_work(item_id, value=value, way=way)
     except EasemlError as error:
-        return await _show(context, error)
+        refused = {str(form.get("item", "")): str(form.get("other", ""))}
+        return await _show(context, error, refused=refused)
     return back_to(_page_of(application_id))
 
 
@@ -92,14 +96,17 @@ async def _show(
     context: PageContext,
     problem: EasemlError | None = None,
     imported: WorkImported | None = None,
+    refused: Mapping[str, str] = _NOTHING_REFUSED,
 ) -> Response:
     """Show the page to owners of the application, or the little page to labellers.
 
-    ``imported``: what became of a file of answers.
+    ``imported``: what became of a file of answers. ``refused``: what was typed, by the item that it
+    was no answer to: it stands in the field again, to be corrected, as long as that item is asked.
     """
     application_id = context.path("application")
     shared = await _given(context, application_id)
     values = await _turn(context, application_id)
+    values["refused"] = refused
     status = status_of(problem)
     if shared is not None:
         base = f"/applications/{application_id}"
