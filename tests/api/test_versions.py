@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from inline_worker import claim, consider, do, train, work_off
 
+from easeml.contract.states import JobState
 from easeml.errors import Fenced
 from easeml.service.search import jobs
 from easeml.store import Store
@@ -350,6 +351,46 @@ def test_qualities_on_the_same_validation_rows_need_no_second_look(desk: Desk, s
     desk.refine(off=[desk.rows()["items"][0]["row"]])
     kinds = [task.payload["kind"] for task in work_off(store, desk.folder)]
     assert "rescore" not in kinds
+
+
+def told_quality(store: Store, model_id: str, quality: float) -> None:
+    """Let a model have a quality, with a standard error of .02."""
+    interval = {"low": quality - 0.0392, "high": quality + 0.0392}
+    with store.write() as tx:
+        tables = tx.unscoped()
+        model = tables.models.update(model_id, quality=quality, held_out=None)
+        task = tables.tasks.get(model.task_id)
+        measure = {"value": quality, "lower_is_better": False, "in_unit_of_target": False}
+        result = {**(task.result or {}), **interval, "measures": {"accuracy": measure}}
+        tables.tasks.update(task.id, result=result)
+
+
+def test_what_learned_from_newer_data_serves_where_it_is_worse_by_chance_alone(
+    desk: Desk, store: Store
+):
+    desk.train()
+    live = desk.application["live_model"]["id"]
+    desk.refine(off=[desk.rows()["items"][0]["row"]])
+    work_off(store, desk.folder)
+    told_quality(store, live, 0.9)
+    job = desk.application["job"]["id"]
+    train(store, desk.folder, job)
+    with store.read() as tx:
+        (newer,) = tx.unscoped().models.list(job_id=job, limit=None)
+
+    def served(quality: float, state: JobState) -> str:
+        told_quality(store, newer.id, quality)
+        with store.write() as tx:
+            tx.unscoped().applications.update(desk.id, live_model_id=live)
+            tx.unscoped().jobs.update(job, state=state)
+        consider(store, job)
+        return desk.application["live_model"]["id"]
+
+    assert served(0.89, JobState.RUNNING) == live  # a better one may follow
+    assert served(0.875, JobState.RESTING) == live
+    assert served(0.885, JobState.RESTING) == newer.id
+    last = desk.get(f"/applications/{desk.id}/promotions")["items"][-1]
+    assert "worse by no more than chance: score 0.8850" in last["reason"]
 
 
 def test_a_kill_leaves_the_old_version_or_the_new_one(

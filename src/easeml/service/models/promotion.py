@@ -3,6 +3,7 @@
 Every change is a compare-and-set with a record.
 """
 
+import math
 from collections.abc import Sequence
 from operator import attrgetter
 
@@ -24,6 +25,7 @@ from easeml.service.models import ensembling, gating
 from easeml.service.rollouts import after_release
 from easeml.service.rollouts import kept as kept_rollouts
 from easeml.service.search import model_limits
+from easeml.service.tasks.measured import Measured
 from easeml.store import Tables, Transaction, grouped
 from easeml.store.records import (
     Application,
@@ -35,6 +37,7 @@ from easeml.store.records import (
     TrainedModel,
 )
 
+_DEVIATIONS = 1.96  # half the width of an interval of 95 %
 _OF_PRODUCTION = (PromotionKind.PICKED, PromotionKind.RETURNED)
 
 
@@ -80,7 +83,33 @@ def _better_model(tables: Tables, application: Application) -> TrainedModel | No
     # One that another objective chose gives way to any as good, which may be the same model.
     if now == before and _is_live_judged_otherwise(tables, application):
         return model
+    if now >= before - _chance(tables, application, model):
+        return model
     return None
+
+
+def _chance(tables: Tables, application: Application, model: TrainedModel) -> float:
+    """Return by how much a model that learned from newer data may be worse than what serves.
+
+    It is a standard error of its quality on the validation rows. What serves is the best of many on
+    these rows, which flatters it: without such a margin nothing that people add might ever be
+    learned from. (The rule of one standard error; Breiman, Friedman, Olshen and Stone,
+    Classification and Regression Trees, 1984, section 3.4.3.) 0 of one that learned from the same
+    data, and before its search has come to rest: a better one may follow.
+    """
+    live = tables.models.get(application.live_model_id)
+    job = tables.jobs.get(model.job_id)
+    is_newer = tables.jobs.get(live.job_id).version_id != job.version_id
+    if not is_newer or job.state in SEARCHING_JOBS:
+        return 0.0
+    task = tables.tasks.get(model.task_id)
+    measured = Measured.from_json(task.result or {})
+    if measured.low is None or measured.high is None:
+        return 0.0
+    error = (measured.high - measured.low) / 2 / _DEVIATIONS
+    rows = tables.versions.get(job.version_id).summary.rows_of("validation")
+    judged = (task.measure or {}).get("rows") or rows
+    return error * math.sqrt(judged / max(rows, 1))
 
 
 def let_serve(
@@ -155,6 +184,11 @@ def _why_better(tables: Tables, application: Application, model: TrainedModel) -
     before, now = rescoring.live_quality(tables, application, model)
     if before is None:
         return reason
+    if now <= before:
+        return (
+            f"{reason}; it learned from the data as it is now, and is worse by no more than chance: "
+            f"score {score(now)} on the validation rows, {score(before)} before"
+        )
     if now != model.standing:
         return f"{reason}; on the validation rows alone score {score(now)}, over {score(before)}"
     live = {**data, "quality": before, "measure": rescoring.live_measure(tables, application)}
