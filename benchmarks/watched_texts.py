@@ -1,9 +1,9 @@
-"""Is it seen that the texts which a model is asked about have moved, and not said where they have not?
+"""Is it seen that texts which a model is asked about moved, and not said where they did not?
 
     python benchmarks/watched_texts.py [--data DIR] [--rows 300] [--draws 60] [--out DIR] [--short]
 
-Public texts with classes. The reference rows have all classes but one, and so have the new rows, but
-for a share of them that is of that class. A share of 0 is a false alarm, of which 5 % are stated.
+Public texts with classes. The reference rows have all classes but one, and so have the new rows,
+but for a share of them that is of that class. A share of 0 is a false alarm; 5 % are stated.
 easeml looks at the length of texts, letters, words that no other text has, and the commonest words,
 one by one (``easeml.lifecycle.monitoring.columns``). Beside it, a classifier two-sample test
 (Lopez-Paz and Oquab, ICLR 2017): logistic regression on TF-IDF of words tells old from new rows, by

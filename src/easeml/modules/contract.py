@@ -85,7 +85,8 @@ class Predictions:
     labels are known. ``class_weights`` (classes,): by what probabilities count when a label is
     chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
     see ``decision``; None: all alike. ``widths`` (rows,): of numbers, how far each may be off as
-    against the others, above 0; None: alike. ``plain`` (rows,): of a forecast, what a plain one says.
+    against the others, above 0; None: alike. ``plain`` (rows,): of a forecast, what a plain one
+    says.
     """
 
     values: "NDArray[Any]"

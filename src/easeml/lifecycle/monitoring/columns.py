@@ -1,7 +1,8 @@
 """How columns become numbers, so that it can be seen whether they moved.
 
-Each kind learns from the reference rows, and is kept as plain values. Numbers, categories, prose, and
-cells that hold many numbers (pictures and arrays) have one each. Dates have none: time always moves.
+Each kind learns from the reference rows, and is kept as plain values. Numbers, categories, prose,
+and cells that hold many numbers (pictures and arrays) have one each. Dates have none: time always
+moves.
 """
 
 from __future__ import annotations
@@ -144,7 +145,7 @@ class Cells:
         return [f"{self.name}: {one}" for one in told]
 
     def encode(self, values: pd.Series, *, are_reference: bool = False) -> np.ndarray:
-        """Return mean, deviation, ends, mean step, length of the first axis, and what is missing."""
+        """Return mean, deviation, ends, mean step, length, and what is missing."""
         found = np.zeros((len(values), len(self.features)))
         for row, cell in enumerate(values):
             if not isinstance(cell, bytes | np.ndarray):
@@ -240,7 +241,7 @@ def _words(text: str) -> list[str]:
 
 
 def _numbers_of(cell: bytes | np.ndarray) -> np.ndarray:
-    """Return the finite numbers of a cell as (steps, others); zeros in place of those that are not."""
+    """Return the numbers of a cell as (steps, others); 0 for those that are not finite."""
     if isinstance(cell, bytes):
         from easeml.data.types.pictures import pixels
 

@@ -229,7 +229,8 @@ def _advice(weights: list[_Weight]) -> str:
 def _dominance(weights: list[_Weight], known: float, inputs: pd.DataFrame) -> tuple[str, ...]:
     """Return that nearly all the model knows comes from one column, where that is so beyond doubt.
 
-    ``known``: what all columns cost together. Of texts, pictures and arrays that is as it should be.
+    ``known``: what all columns cost together. Of texts, pictures and arrays that is as it should
+    be.
     """
     from easeml.lifecycle.monitoring import columns
 

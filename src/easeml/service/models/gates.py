@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 NO_GATE = (
     "Nothing has to be proven: a model replaces the one that serves where its quality on "
-    "validation rows is higher, and what serves is fitted again on all rows but the test rows."
+    "validation rows is higher, or where it learned from newer data and is worse by no more than "
+    "chance, and what serves is fitted again on all rows but the test rows."
 )
 _WORN_OUT = (
     "The test rows are worn out. Retire them: models learn from them then, and are tested on other "

@@ -33,8 +33,8 @@ class ProductionRow:
     ``id``: the request's, and the number of the row in it. ``key``: the value of its column
     ``key``, by which its owner knows it; empty where it has none. ``looked``: the task that looked
     at it to watch the model, ``learned``: the one that took its truth, and ``sampled``: the one
-    that took that as the truth of a row drawn at random; empty before that. ``fed``: the version that it
-    joined with its truth; empty where none has it.
+    that took that as the truth of a row drawn at random; empty before that. ``fed``: the version
+    that it joined with its truth; empty where none has it.
     """
 
     id: str
