@@ -6,7 +6,7 @@ one before made. All classes are made without arguments; all state is in what ``
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from numpy.typing import NDArray
+
+    from .labels import SaidLabels
 
 CONTRACT_VERSION = 1
 
@@ -85,7 +87,8 @@ class Predictions:
     labels are known. ``class_weights`` (classes,): by what probabilities count when a label is
     chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
     see ``decision``; None: all alike. ``widths`` (rows,): of numbers, how far each may be off as
-    against the others, above 0; None: alike.
+    against the others, above 0; None: alike. ``labels``: of rows that may have several labels, the
+    chance of each; ``values`` (rows, labels) are 1 where a row has a label, else 0.
     """
 
     values: "NDArray[Any]"
@@ -93,6 +96,7 @@ class Predictions:
     classes: "NDArray[Any] | None"
     class_weights: "NDArray[np.float64] | None" = None
     widths: "NDArray[np.float64] | None" = None
+    labels: "SaidLabels | None" = None
 
     @classmethod
     def of_probabilities(
@@ -115,7 +119,15 @@ class Predictions:
         """Return the entries of the rows for which ``rows`` is true, or that it counts off."""
         shares = None if self.probabilities is None else self.probabilities[rows]
         widths = None if self.widths is None else self.widths[rows]
-        return Predictions(self.values[rows], shares, self.classes, self.class_weights, widths)
+        labels = None
+        if self.labels is not None:
+            labels = replace(self.labels, chances=self.labels.chances[rows])
+        values = self.values[rows]
+        return Predictions(values, shares, self.classes, self.class_weights, widths, labels)
+
+    def with_values(self, values: "NDArray[Any]") -> "Predictions":
+        """Return the same with other values."""
+        return replace(self, values=values)
 
 
 def weighted(

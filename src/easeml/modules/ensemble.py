@@ -10,7 +10,9 @@ import numpy as np
 
 from . import calibration, manifest
 from .contract import Predictions
+from .labels import LabelChoice, predictions_of
 from .pipeline import TrainedPipeline, libraries_of, load_trained
+from .thresholds import decided_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _WEIGHTS = "ensemble"  # what a manifest keeps them as; member i lies in folder i
 _TEMPERATURE = "temperature"
+_CHOICE = "choice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +31,21 @@ class TrainedEnsemble:
     """Trained pipelines of one input and output, and the share of each in what is predicted.
 
     ``weights`` add up to 1. ``manifest``: as of ``TrainedPipeline``. ``temperature``: of the mean
-    of their probabilities, see ``calibration``.
+    of their probabilities, see ``calibration``. ``choice``: how labels are chosen by the mean, where a
+    row may have several.
     """
 
     members: tuple[TrainedPipeline, ...]
     weights: tuple[float, ...]
     manifest: dict[str, Any] = field(default_factory=dict)
     temperature: float = 1.0
+    choice: LabelChoice | None = None
 
     def predict(self, frame: "pd.DataFrame | ColumnTable") -> Predictions:
         """Predict rows as ``TrainedPipeline.predict`` does; raises alike."""
         said = [member.predict(frame) for member in self.members]
-        return calibration.at(combined(said, self.weights), self.temperature)
+        mean = calibration.at(combined(said, self.weights), self.temperature)
+        return decided_by(mean, self.choice)
 
     def check_parity(self) -> None:
         """Predict the manifest's sample again; raises ``Damaged`` where that differs."""
@@ -89,6 +95,9 @@ def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Pr
     labels are known.
     """
     classes = predictions[0].classes
+    if predictions[0].labels is not None:
+        chances = _mean([one.labels and one.labels.chances for one in predictions], weights)
+        return predictions_of(chances, predictions[0].labels.choice)
     if classes is None:
         values = _mean([one.values for one in predictions], weights)
         return Predictions(values, None, None, widths=predictions[0].widths)
@@ -129,9 +138,17 @@ def seal(trained: TrainedEnsemble, folder: Path, sample: "pd.DataFrame", **facts
         notes=list(trained.notes),
         parity=manifest.parity(kept, first.schema_in, trained.predict),
         libraries=libraries,
-        facts={**facts, _WEIGHTS: list(trained.weights), _TEMPERATURE: trained.temperature},
+        facts={**facts, **_own_facts(trained)},
     )
     manifest.write(folder, document)
+
+
+def _own_facts(trained: TrainedEnsemble) -> dict[str, Any]:
+    """Return what a manifest keeps of an ensemble alone."""
+    facts: dict[str, Any] = {_WEIGHTS: list(trained.weights), _TEMPERATURE: trained.temperature}
+    if trained.choice is not None:
+        facts[_CHOICE] = trained.choice.to_json()
+    return facts
 
 
 def reweigh(folder: Path, weights: Sequence[float]) -> None:
@@ -150,4 +167,5 @@ def load_model(folder: Path) -> TrainedPipeline | TrainedEnsemble:
     weights = tuple(document[_WEIGHTS])
     members = [load_trained(member_folder(folder, number)) for number in range(len(weights))]
     temperature = document.get(_TEMPERATURE, 1.0)  # not of an earlier easeml
-    return TrainedEnsemble(tuple(members), weights, document, temperature)
+    choice = LabelChoice.from_json(document.get(_CHOICE))
+    return TrainedEnsemble(tuple(members), weights, document, temperature, choice)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .contract import Predictions
+from .labels import joined_chances, predictions_of
 
 
 def joined(parts: Sequence[Predictions]) -> Predictions:
@@ -15,6 +16,10 @@ def joined(parts: Sequence[Predictions]) -> Predictions:
     first = parts[0]
     if len(parts) == 1:
         return first
+    if first.labels is not None:
+        chances = joined_chances(parts)
+        together = predictions_of(chances, first.labels.choice)
+        return together.with_values(np.concatenate([part.values for part in parts]))
     values = np.concatenate([part.values for part in parts])
     known = [part.probabilities for part in parts if part.probabilities is not None]
     probabilities = None

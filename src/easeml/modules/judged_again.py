@@ -12,6 +12,7 @@ import numpy as np
 from . import manifest
 from .contract import Predictions
 from .target import CHOSEN_FOR, Target
+from .thresholds import decided_by
 
 
 def decided_again(predictions: Predictions, target: Target) -> Predictions:
@@ -19,6 +20,8 @@ def decided_again(predictions: Predictions, target: Target) -> Predictions:
 
     Numbers, and labels without probabilities, stay as they are.
     """
+    if target.choice is not None:
+        return decided_by(predictions, target.choice)
     if predictions.classes is None or predictions.probabilities is None:
         return predictions
     return Predictions.of_probabilities(

@@ -173,7 +173,12 @@ def measured(
     baseline, guess = None, ""
     if learnt is not None:
         same = always_the_same(
-            learnt, len(actual), predictions.classes, predictions.class_weights, learnt_weights
+            learnt,
+            len(actual),
+            predictions.classes,
+            predictions.class_weights,
+            learnt_weights,
+            predictions.labels and predictions.labels.choice,
         )
         baseline = measure.value(*_prepare(measure, objective, actual, same, weights))
         guess = name_of_guess(same, measure.needs_probabilities)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .contract import Predictions
 from .ensemble import combined
+from .labels import chosen_alike, predictions_of
 from .score import scorer
 from .weights import Weights, of_rows
 
@@ -52,6 +53,7 @@ def choose(
     ``weights`` of ``score``.
     """
     actual = np.asarray(actual)
+    predictions = chosen_alike(predictions)
     weights = _weights(objective, actual, predictions, may_join, row_weights)
     fold = np.random.default_rng(seed).permutation(len(actual)) % _FOLDS
     unseen = np.zeros_like(_outputs(predictions[0]))
@@ -132,6 +134,9 @@ def _value(
     Many mixtures of classifiers have the same accuracy: the more probable answers decide then.
     """
     quality = scorer(objective, actual, like.classes, like.class_weights, row_weights)
+    if like.labels is not None:
+        choice = like.labels.choice
+        return lambda outputs: quality(choice.chosen(outputs))
     if like.classes is None:
         return quality
     likelihood = scorer("log-loss", actual, like.classes, weights=row_weights)
@@ -139,12 +144,16 @@ def _value(
 
 
 def _outputs(predictions: Predictions) -> NDArray[np.float64]:
+    if predictions.labels is not None:
+        return predictions.labels.chances
     if predictions.classes is None:
         return np.asarray(predictions.values, dtype=np.float64)
     return np.asarray(predictions.probabilities, dtype=np.float64)
 
 
 def _as_predictions(outputs: NDArray[np.float64], like: Predictions) -> Predictions:
+    if like.labels is not None:
+        return predictions_of(outputs, like.labels.choice)
     if like.classes is None:
         return Predictions(outputs, None, None, widths=like.widths)
     return Predictions.of_probabilities(outputs, like.classes, like.class_weights)

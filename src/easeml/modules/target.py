@@ -12,6 +12,7 @@ from easeml.objective_names import in_words
 
 from .contract import Context, Predictions
 from .decision import class_weights
+from .labels import LabelChoice, at_temperature, predictions_of
 from .temperature import LEAST, softened
 from .weights import Weights
 
@@ -29,6 +30,7 @@ class Target:
     ``classes``: all labels of the schema, None for numbers; ``seen``: those in training. ``shape``:
     of a tensor in a row; empty for a number. ``class_weights``: as of ``Predictions``.
     ``temperature``: of the model's probabilities (``calibration``); None before it is known.
+    ``choice``: how labels are chosen where a row may have several; its ``shape`` is their number.
     """
 
     column: str
@@ -39,6 +41,7 @@ class Target:
     shape: tuple[int, ...] = ()
     class_weights: NDArray[np.float64] | None = None
     temperature: float | None = None
+    choice: LabelChoice | None = None
 
     @classmethod
     def learn(cls, frame: "pd.DataFrame", schema_out: Mapping[str, Any]) -> "Target":
@@ -57,12 +60,15 @@ class Target:
             values = as_numbers(frame[column])
             finite = np.isfinite(values.reshape(len(values), -1)).all(axis=1)
             _check_values(values, column, finite)
+            choice = LabelChoice.learn(node, values) if node.get("labels") else None
             return cls(
                 column,
                 classes=None,
                 seen=None,
+                notes=tuple(_rare_labels(values, choice)),
                 numbers=values,
                 shape=values.shape[1:],
+                choice=choice,
             )
 
         classes = np.asarray(labels_of(schema_out), dtype=object)
@@ -130,6 +136,10 @@ class Target:
 
     def predictions(self, predicted: NDArray[np.float64]) -> Predictions:
         """Return predictions in the user's terms; a class not seen in training has probability 0."""
+        if self.choice is not None:
+            if self.temperature is not None:
+                predicted = at_temperature(predicted, self.temperature)
+            return predictions_of(predicted, self.choice)
         if self.classes is None or self.seen is None:
             return Predictions(predicted.reshape(len(predicted), *self.shape), None, None)
         if self.temperature is not None:
@@ -143,12 +153,22 @@ class Target:
 
     def nothing(self) -> Predictions:
         """Return the predictions of no rows."""
+        if self.choice is not None:
+            return predictions_of(np.zeros((0, *self.shape)), self.choice)
         if self.classes is None:
             return Predictions(np.zeros((0, *self.shape)), None, None)
         return Predictions(self.classes[:0], np.zeros((0, len(self.classes))), self.classes)
 
     def to_json(self) -> dict[str, Any]:
         """Return what predicting needs."""
+        if self.choice is not None:
+            return {
+                "column": self.column,
+                "classes": None,
+                "shape": list(self.shape),
+                "temperature": self.temperature,
+                "choice": self.choice.to_json(),
+            }
         if self.classes is None or self.seen is None:
             return {"column": self.column, "classes": None, "seen": None, "shape": list(self.shape)}
         told = {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
@@ -162,7 +182,14 @@ class Target:
     def from_json(cls, document: Mapping[str, Any]) -> "Target":
         """Read what ``to_json`` gave."""
         if document["classes"] is None:
-            return cls(document["column"], None, None, shape=tuple(document.get("shape", ())))
+            return cls(
+                document["column"],
+                None,
+                None,
+                shape=tuple(document.get("shape", ())),
+                temperature=document.get("temperature"),
+                choice=LabelChoice.from_json(document.get("choice")),
+            )
         weights = document.get("class_weights")
         return cls(
             document["column"],
@@ -192,6 +219,18 @@ def _rare_classes(codes: NDArray[np.intp], classes: NDArray[Any]) -> list[str]:
         notes.append(f"Class {classes[code]!r} has one training row.")
     for code in np.flatnonzero(rows == 0):
         notes.append(f"Class {classes[code]!r} has no training row and is never predicted.")
+    return notes
+
+
+def _rare_labels(values: NDArray[np.float64], choice: LabelChoice | None) -> list[str]:
+    """Return a sentence on the labels that no training row has, or one alone."""
+    if choice is None:
+        return []
+    rows = values.sum(axis=0)
+    notes = []
+    for count, said in ((0, "in no training row; it is never predicted"), (1, "in one training row")):
+        for place in np.flatnonzero(rows == count):
+            notes.append(f"Label {choice.names[place]!r} is {said}.")
     return notes
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data.errors import DatasetError, did_you_mean, first_of, refusing, respelt, shown
 from easeml.data.readers.read import table_from_bytes
 from easeml.data.rows.cell_column import CellColumn
+from easeml.data.rows.label_column import LabelColumn
 from easeml.data.rows.column_table import ColumnTable, Numbers
 from easeml.data.rows.columns import TextColumn, text_column
 from easeml.data.rows.faults import Findings
@@ -492,7 +493,9 @@ def _columns(schema: Schema, *, is_answer: bool = False) -> list[TextColumn | Ce
     made: list[TextColumn | CellColumn] = []
     for name, kind in kinds_of(schema).items():
         node = node_of(schema, name)
-        if kind in CELLS:
+        if node.labels:
+            made.append(LabelColumn(name, kind, node, schema))
+        elif kind in CELLS:
             made.append(CellColumn(name, kind, node, schema))
         else:
             made.append(text_column(node, schema, is_answer=is_answer))

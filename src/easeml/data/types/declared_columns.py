@@ -18,6 +18,7 @@ from easeml.data.types.column_report import (
     WEIGHT,
     ColumnReport,
 )
+from easeml.data.types.label_lists import LABELS
 from easeml.data.types.number_forms import checked_form, number_form
 from easeml.data.types.odd_cells import codes_in, odd_notes, without_odd
 from easeml.data.types.table_schemas import schema_of
@@ -77,6 +78,7 @@ def declare_columns(
         )
     if weight is not None:
         _check_weight(by_name[weight], types, chosen, drop)
+    _check_labels(by_name, types, chosen)
     reports = _told_of_target(reports, by_name[chosen], is_named=target is not None)
 
     proposed_drops = [report.name for report in reports if report.role == "drop"]
@@ -122,6 +124,21 @@ def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) 
                 remedy="Its type cannot be set; leave that out.",
             )
         _check_examples(by_name[name], types[name])
+
+
+def _check_labels(by_name: Mapping[str, ColumnReport], types: Mapping[str, str], target: str) -> None:
+    """Refuse several labels a row of an input, and of a column in which none were found."""
+    for name in [name for name, kind in types.items() if kind == LABELS]:
+        said = "only a target can have several labels a row." if name != target else ""
+        if not said and not by_name[name].content:
+            said = "its cells do not look like lists of labels that come again and again."
+        if said:
+            raise DatasetError(
+                said,
+                where=f"column '{name}'",
+                remedy="Divide the labels of a cell by ; or |, as in 'politics; economy', or write "
+                "lists in JSON lines. As an input, leave the type out.",
+            )
 
 
 def _check_examples(report: ColumnReport, kind: str) -> None:
@@ -396,6 +413,8 @@ def _natural_type(report: ColumnReport, role: str) -> str:
     """
     if role == WEIGHT:
         return "number"
+    if role == "target" and report.content.get("labels"):
+        return LABELS
     if role == "target":
         has_few_values = report.type == "number" and report.classes
         return "category" if has_few_values else report.type

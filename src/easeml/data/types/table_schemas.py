@@ -79,7 +79,14 @@ def _node_of(name: str, column: ColumnReport) -> Node:
             dim=tuple(column.content["dim"]),
             format=form,
         )
+    labels = column.content.get("labels", ())
     special = {
+        "labels": {
+            "type": "tensor",
+            "dim": (len(labels),),
+            "labels": tuple(labels),
+            "separator": column.content.get("separator", ""),
+        },
         "number": {"type": "tensor", "dim": (1,), "format": column.format},
         "category": {"class_name": name},
         "timestamp": {"format": column.format},

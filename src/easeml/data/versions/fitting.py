@@ -13,6 +13,7 @@ from easeml.data.errors import did_you_mean, first_of, respelt, shown, told_resp
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, BadCell, check, from_arrow, object_array, report_of
 from easeml.data.types.comma_files import without_dots_of_thousands
+from easeml.data.types.label_lists import cells_of
 from easeml.data.types.table_schemas import kind_of, kinds_of, labels_of, node_of
 from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
@@ -125,9 +126,12 @@ def _column(
 
     ``forgiven``: takes notes of classes that are new and few; None: each is a difference.
     """
+    node = schema.columns.get(name)
+    if node is not None and node.labels:
+        return _label_column(table, name, node, differences)
     if kind in CELLS:
         return _cell_column(table, name, kind, schema, differences, gaps)
-    node = schema.columns[name]
+    assert node is not None  # only graphs have none
     optional = gaps or node.optional
     return _value_column(table, name, node, schema, optional, differences, forgiven)
 
@@ -151,6 +155,19 @@ def _cell_column(
     found = from_arrow(kind, table.column(name))
     differences += _faults_of_cells(found, name, kind, node_of(schema, name), schema)
     return found
+
+
+def _label_column(table: pa.Table, name: str, node: Node, differences: list[str]) -> Any:
+    """The column of a target whose rows have several labels; none where it is absent."""
+    if name not in table.column_names:
+        differences.append(f"column '{name}' is missing: leave a cell empty where a row has no label.")
+        return object_array([None] * table.num_rows)
+    text = column_text(table, name)
+    try:
+        return cells_of(text, node.labels, node.separator)
+    except BadCell as error:
+        differences.append(f"column '{name}': a cell {error}.")
+        return object_array([None] * table.num_rows)
 
 
 def _faults_of_cells(

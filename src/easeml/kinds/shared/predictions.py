@@ -4,7 +4,9 @@ Columns: ``row`` (int64), ``role`` (validation, test, or train of what folds pre
 ``prediction`` (nested lists of a tensor),
 ``probabilities`` (list of double, in the order of the classes; null for regression). The classes
 are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a
-label, key ``class_weights`` (``easeml.modules.decision``). ``width`` (double), where predictions
+label, key ``class_weights`` (``easeml.modules.decision``). Of rows that may have several labels
+``probabilities`` are the chances of these, and key ``choice`` tells how they are chosen
+(``easeml.modules.labels``). ``width`` (double), where predictions
 have widths.
 """
 
@@ -27,7 +29,9 @@ def write_predictions(path: Path, rows: dict[str, Any], predictions: dict[str, A
     table = pa.concat_tables(tables, promote_options="permissive")
     classes = None if one.classes is None else list(map(str, one.classes))
     weights = None if one.class_weights is None else one.class_weights.tolist()
-    facts = {"classes": json.dumps(classes), "class_weights": json.dumps(weights)}
+    choice = None if one.labels is None else one.labels.choice.to_json()
+    told = {"classes": classes, "class_weights": weights, "choice": choice}
+    facts = dict(zip(told, map(json.dumps, told.values()), strict=True))
     table = table.replace_schema_metadata(facts)
     with ipc.new_file(path, table.schema) as file:
         file.write_table(table)
@@ -38,6 +42,7 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
     from pyarrow import ipc
 
     from easeml.modules import Predictions
+    from easeml.modules.labels import LabelChoice, predictions_of
 
     with ipc.open_file(path) as file:
         table = file.read_all()
@@ -48,6 +53,11 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
     values = np.asarray(
         chosen["prediction"].to_pylist(), dtype=object if classes is not None else float
     )
+    choice = LabelChoice.from_json(json.loads(facts.get(b"choice", b"null")))
+    if choice is not None:
+        chances = np.reshape(chosen["probabilities"].to_pylist(), (-1, len(choice.names)))
+        said = predictions_of(chances.astype(float), choice)
+        return chosen["row"].to_numpy(), said.with_values(values.reshape(chances.shape))
     known = (
         None if classes is None else np.asarray(chosen["probabilities"].to_pylist(), dtype=float)
     )
@@ -74,6 +84,8 @@ def _table(role: str, rows: Any, predictions: Any) -> Any:
     import pyarrow as pa
 
     probabilities = predictions.probabilities
+    if predictions.labels is not None:
+        probabilities = predictions.labels.chances
     listed = (
         [None] * len(rows)
         if probabilities is None

@@ -161,7 +161,22 @@ def _singleton(name: str, node: Mapping[str, Any], repeat: str, path: str) -> No
         repeat=repeat,
         column=values.of_type(node, "column", str, "", path),
         missing=values.strings(node.get("missing", []), f"{path}.missing"),
+        labels=_labels(node, value.get("dim", ()), path),
+        separator=values.of_type(node, "separator", str, "", path),
     )
+
+
+def _labels(node: Mapping[str, Any], dim: tuple[Dim, ...], path: str) -> tuple[str, ...]:
+    """The labels of which a row may have several: one for each element of a tensor."""
+    labels = values.strings(node.get("labels", []), f"{path}.labels")
+    if labels and dim != (len(labels),):
+        raise SchemaError(
+            f"expected the labels of a tensor of {len(labels)} elements.",
+            where=f"{path}.labels",
+        )
+    if len(set(labels)) != len(labels):
+        raise SchemaError("a label occurs twice.", where=f"{path}.labels")
+    return labels
 
 
 def _singleton_body(node: Mapping[str, Any], path: str) -> tuple[Mapping[str, Any], str]:
