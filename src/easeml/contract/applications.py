@@ -266,6 +266,8 @@ class Prediction(Answer):
 
     ``request_id``: by which feedback names it. ``lower`` and ``upper`` enclose a share ``coverage``
     of numbers, where the model has intervals. ``attributions``: where they were asked for.
+    ``separator``: of rows that may have several labels, whose predictions are lists of these: what
+    stands between labels in the table that was learned from; empty where it has lists, too.
     """
 
     request_id: str = ""
@@ -276,6 +278,7 @@ class Prediction(Answer):
     lower: list[float] | None = None
     upper: list[float] | None = None
     coverage: float | None = None
+    separator: str | None = None
     attributions: list[Attribution] = Field(default_factory=list)
     quality: dict[str, Any] | None = None  # where the rows had their labels
     notes: list[str] = Field(default_factory=list)

@@ -16,11 +16,12 @@ _FORMULA = re.compile(rf"(?!{_NUMBER}\Z)[=+\-@\t\r].")  # a sign alone is a labe
 def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str, list[Any]]:
     """Return what was predicted, a cell a row, by the name of its column.
 
-    ``prediction``; for categories a ``probability_CLASS`` each; for numbers ``lower`` and
+    ``prediction``, which of several labels a row is their text with the separator between, or a list;
+    for categories and labels a ``probability_CLASS`` each; for numbers ``lower`` and
     ``upper`` where the model has an interval; ``because_COLUMN``, what each column added, where that
     was asked for. A name that is ``taken`` gets an underscore more.
     """
-    columns: dict[str, list[Any]] = {COLUMN: list(prediction.predictions)}
+    columns: dict[str, list[Any]] = {COLUMN: _cells(prediction)}
     columns |= _probability_columns(prediction.probabilities or [])
     if prediction.lower is not None and prediction.upper is not None:
         columns["lower"] = list(prediction.lower)
@@ -29,6 +30,14 @@ def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str,
         for one in row.columns:
             columns.setdefault(f"because_{one.column}", []).append(one.value)
     return {_free_name(name, taken): cells for name, cells in columns.items()}
+
+
+def _cells(prediction: Prediction) -> list[Any]:
+    """Return what was predicted as cells of a table."""
+    if not prediction.separator:
+        return list(prediction.predictions)
+    between = f"{prediction.separator} "
+    return list(map(between.join, prediction.predictions))
 
 
 def _probability_columns(probabilities: Sequence[dict[str, float]]) -> dict[str, list[float]]:

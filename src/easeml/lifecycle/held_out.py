@@ -22,12 +22,14 @@ class Unseen:
     """What models that have not seen n rows say of each.
 
     ``values``: numbers, or labels. ``chances`` (n, C) in the order of ``classes``; None where the
-    models say no chances. Both are None where the answers are numbers.
+    models say no chances. Both are None where the answers are numbers. ``labels``: of rows that may
+    have several labels, the names of these, for which ``values`` (n, labels) are 1 or 0.
     """
 
     values: np.ndarray
     chances: np.ndarray | None = None
     classes: np.ndarray | None = None
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ def decided_again(predictions: Predictions, target: Target) -> Predictions:
 
 def is_decided_alike(one: Predictions, other: Predictions) -> bool:
     """Tell whether two predictions of a model choose labels in the same way."""
+    if one.labels is not None and other.labels is not None:
+        return one.labels.choice == other.labels.choice
     if one.class_weights is None or other.class_weights is None:
         return one.class_weights is other.class_weights
     return np.array_equal(one.class_weights, other.class_weights)
@@ -45,6 +47,8 @@ def rewrite(folder: Path, target: Target, **facts: Any) -> None:
     document = {**manifest.read(folder), **facts}
     told = dict(document["target"])
     told.pop("class_weights", None)
+    if target.choice is not None:
+        told["choice"] = target.choice.to_json()
     if target.class_weights is not None:
         told["class_weights"] = target.class_weights.tolist()
     document["target"] = told

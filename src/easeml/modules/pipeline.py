@@ -127,7 +127,7 @@ class TrainedPipeline:
         if self.target.choice is None:
             return self
         choice = self.target.choice.with_thresholds(thresholds)
-        return replace(self, target=replace(self.target, choice=choice))
+        return replace(self, target=self.target.choosing(choice))
 
     def check_parity(self) -> None:
         """Predict the manifest's sample again.

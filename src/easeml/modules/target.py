@@ -101,6 +101,10 @@ class Target:
         note = f"{CHOSEN_FOR}{in_words(family)}: {how}. Probabilities stay as they are."
         return replace(self, class_weights=weights, notes=(*self.notes, note))
 
+    def choosing(self, choice: LabelChoice | None) -> "Target":
+        """Return the target with another choice of labels; None: it stays as it is."""
+        return self if choice is None else replace(self, choice=choice)
+
     @property
     def codes(self) -> int:
         """How many classes a model learns; 0 for a number."""

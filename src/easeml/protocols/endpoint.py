@@ -55,6 +55,7 @@ def _labels(values: Any, said: SaidLabels) -> dict[str, Any]:
     return {
         "predictions": said.choice.named(values),
         "probabilities": [dict(zip(names, row, strict=True)) for row in said.chances.tolist()],
+        "separator": said.choice.separator,
     }
 
 

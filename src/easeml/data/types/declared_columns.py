@@ -18,7 +18,7 @@ from easeml.data.types.column_report import (
     WEIGHT,
     ColumnReport,
 )
-from easeml.data.types.label_lists import LABELS
+from easeml.data.types.label_lists import LABELS, in_words
 from easeml.data.types.number_forms import checked_form, number_form
 from easeml.data.types.odd_cells import codes_in, odd_notes, without_odd
 from easeml.data.types.table_schemas import schema_of
@@ -92,6 +92,8 @@ def declare_columns(
         role = roles[report.name]
         kind = types.get(report.name, _natural_type(report, role))
         told = _with_nature(report, chosen)
+        if kind == LABELS:
+            told = replace(told, missing=0.0, evidence=in_words(report.name, report.content))
         if report.name in left_out:
             told = replace(told, evidence=_LEFT_OUT)
         columns.append(replace(told, role=role, type=kind))

@@ -131,7 +131,7 @@ def without_rows(rows: Predicted) -> Predicted:
     none = {}
     for name, said in rows.by.items():
         chances = None if said.chances is None else said.chances[:0]
-        none[name] = Unseen(said.values[:0], chances, said.classes)
+        none[name] = Unseen(said.values[:0], chances, said.classes, said.labels)
     return Predicted(rows.inputs.iloc[:0], rows.answers.iloc[:0], none)
 
 
@@ -255,7 +255,8 @@ def _by_models(sources: Sources, inputs: Any) -> dict[str, Unseen]:
 def _said(found: Any) -> Unseen:
     from easeml.lifecycle.held_out import Unseen
 
-    return Unseen(found.values, found.probabilities, found.classes)
+    labels = found.labels.choice.names if found.labels else ()
+    return Unseen(found.values, found.probabilities, found.classes, labels)
 
 
 def _elsewhere(sources: Sources, rows: Any) -> float:

@@ -16,6 +16,7 @@ from easeml.lifecycle.evaluation import (
     Evaluation,
     evaluate,
     right_rows,
+    row_f1,
     row_errors,
     wilson_interval,
 )
@@ -61,6 +62,8 @@ def _ask(
     if not found.rows:
         remedy = "Give rows whose answers are known, and are of the kind that the model predicts."
         raise InvalidInput("No row can be judged.", where="answers", remedy=remedy)
+    if said.labels:
+        return _of_labels(found, row_f1(answers, said)), config
     if said.classes is None:
         return _of_numbers(found, answers, row_errors(answers, said)), config
     return _of_classes(found, right_rows(answers, said), _commonest(answers, said)), config
@@ -121,6 +124,33 @@ def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray) -> To
         figures=_figures(found),
         tables=(_worst(found, "Absolute error"),),
     )
+
+
+def _of_labels(found: Evaluation, scores: np.ndarray) -> ToolAnswer:
+    """Tell of rows that may have several labels; ``scores`` (n,): F1 of each row."""
+    mean = float(scores.mean())
+    half = _Z * float(scores.std()) / np.sqrt(len(scores))
+    exact = float((scores == 1).mean())
+    numbers = (
+        Number("f1", "F1 by row", mean, max(0.0, mean - half), min(1.0, mean + half)),
+        Number("exact", "Rows all right", exact, *wilson_interval(exact, len(scores))),
+        Number("rows", "Rows", found.rows),
+    )
+    worst = min(found.by_label, key=attrgetter("f1"))
+    return ToolAnswer(
+        advice=f"All labels are right on {exact:.1%} of {found.rows:,} rows; F1 by row is {mean:.4g}. "
+        f"{worst.label} is found worst (F1 {worst.f1:.4g}, {worst.rows:,} rows have it).",
+        numbers=numbers,
+        assumes=_ASSUMES,
+        figures=_figures(found),
+        tables=(_label_table(found), _worst(found, "F1 of its labels")),
+    )
+
+
+def _label_table(found: Evaluation) -> Table:
+    told = attrgetter("label", "rows", "said", "precision", "recall", "f1")
+    columns = ("Label", "Rows", "Said", "Precision", "Recall", "F1")
+    return Table("How each label is found", columns, tuple(map(told, found.by_label)))
 
 
 def _confused(found: Evaluation) -> list[str]:
