@@ -141,8 +141,7 @@ class Facts:
     proposed since monitoring looked; None: it was not asked, or has none. ``asked``: tools that are
     being asked now. ``stale``: tools whose answer is of an older version of the data, or another
     goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
-    be tested any more. ``forecasts``: the target follows its own past, so that tools which look at
-    each row alone tell nothing of it.
+    be tested any more. ``untold``: tools that tell nothing of such a target.
     """
 
     target: str
@@ -178,7 +177,7 @@ class Facts:
     stale: frozenset[str] = frozenset()
     parts: tuple[Part, ...] = ()
     worn: int = 0
-    forecasts: bool = False
+    untold: frozenset[str] = frozenset()
     experience: Mapping[str, Experience] = field(default_factory=dict)  # by kind of action
 
     def count(self, role: str) -> int:

@@ -33,6 +33,13 @@ _OF_KIND = {  # where an action belongs
     "adapt": "Watch",
     "debug": "Debug",
 }
+_TOOL_OF = {
+    "Feasible?": "feasibility",
+    "Pick": "pick",
+    "Watch": "monitor",
+    "Debug": "debug",
+}
+_UNTOLD = "Its tool tells nothing of such a target."
 _MOST_NAMES = 5  # of columns, in one sentence
 _NOTHING = Action("", "", "", None)
 _WITH_FIRST_ACTION: dict[State, State] = {"done": "next", "open": "next", "trouble": "trouble"}
@@ -72,6 +79,8 @@ def rail(facts: Facts, actions: Collection[Action]) -> list[Station]:
     )
     stations = []
     for name, state, said in known:
+        if state == "open" and _TOOL_OF.get(name) in facts.untold:
+            state, said = "done", _UNTOLD
         shown = _WITH_FIRST_ACTION[state] if name == here else state
         stations.append(Station(name, shown, said))
     return stations
@@ -139,7 +148,8 @@ def _clean(facts: Facts) -> Known:
         holes = f"Cells are missing in {counted(len(facts.holes), 'column')}."
     suspects = facts.suspects
     if suspects is None:
-        return "Clean", "open", f"{holes} Nobody looked for wrong labels.".lstrip()
+        looked = _UNTOLD if "label-errors" in facts.untold else "Nobody looked for wrong labels."
+        return "Clean", "open", f"{holes} {looked}".lstrip()
     labels = f"{suspects.listed} of {suspects.rows:,} labels look wrong."
     if suspects.checked:
         labels = f"{labels} {checked_so_far(suspects)}."

@@ -220,6 +220,7 @@ def _worst(found: Evaluation, score: str) -> Table:
 TOOLS = (
     Tool(
         name="evaluation",
+        labels=True,
         title="How well does the model do?",
         about="Compares predictions with answers: what is confused, which rows are worst.",
         needs=("inputs", "answers", "predictions"),

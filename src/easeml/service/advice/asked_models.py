@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from easeml.contract.reports import NewReport
+from easeml.data.types.label_lists import LABELS
 from easeml.errors import Conflict, InvalidInput
-from easeml.lifecycle.tool import Tool
+from easeml.lifecycle.tool import OF_ONE_ANSWER, Tool
 from easeml.service.gates import kept
 from easeml.store import Tables
 from easeml.store.records import Application, TrainedModel
@@ -55,6 +56,17 @@ def why_none(tables: Tables, application: Application, tool: Tool) -> str:
 def predicts_numbers(tables: Tables, application: Application) -> bool:
     """Tell whether the models of an application predict numbers."""
     return tables.versions.get(application.version_id).target_type == "number"
+
+
+def has_labels(tables: Tables, application: Application) -> bool:
+    """Tell whether the rows of an application may have several labels."""
+    return tables.versions.get(application.version_id).target_type == LABELS
+
+
+def check_one_answer(tables: Tables, application: Application) -> None:
+    """Raise ``Conflict`` where rows may have several labels: what follows looks at one answer."""
+    if has_labels(tables, application):
+        raise Conflict(OF_ONE_ANSWER, where=application.id)
 
 
 def _why_no_comparison(tables: Tables, application: Application, tool: Tool) -> str:

@@ -11,6 +11,7 @@ from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.reports import Report
 from easeml.contract.states import TAUGHT, VersionState, WorkState
 from easeml.data import ALL_ROLES
+from easeml.data.types.label_lists import LABELS
 from easeml.errors import EasemlError
 from easeml.lifecycle import journey
 from easeml.lifecycle.journey import (
@@ -23,6 +24,7 @@ from easeml.lifecycle.journey import (
     Suspects,
     WorkLeft,
 )
+from easeml.lifecycle.tool import without_labels
 from easeml.modules.further_measures import one_name
 from easeml.service.advice import suspicious_rows, tools
 from easeml.service.gates import kept as kept_gates
@@ -90,9 +92,16 @@ def facts_of(
         answers=answers,
         asked=_asked(tables, application),
         worn=kept_gates.retirable(kept_gates.of_application(tables, application.id), version),
-        forecasts=bool(application.rules.forecast),
+        untold=_untold(application, version),
         stale=_stale(reports, version, found, goals.asked(goal, application)),
     )
+
+
+def _untold(application: Application, version: DatasetVersion) -> frozenset[str]:
+    """Return the tools that tell nothing of the target."""
+    if version.target_type == LABELS:
+        return without_labels()
+    return frozenset([feasible.TOOL] if application.rules.forecast else [])
 
 
 def _stale(

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from easeml.contract.journey import Goal, asked_of_goal
 from easeml.contract.states import VersionState
+from easeml.data.types.label_lists import LABELS
 from easeml.ids import new_id
 from easeml.lifecycle import journey
 from easeml.modules import load_registry
@@ -92,11 +93,13 @@ def ask_feasibility(tx: Transaction, application: Application, version: DatasetV
 
     The tool sees train and validation rows, never test rows. A goal that it cannot judge is left
     out of the question: it then says what the best accuracy or R2 is. After few answers of people
-    what was found holds, and nothing is asked. Nor is it asked of a forecast, which it cannot judge.
+    what was found holds, and nothing is asked. Nor is it asked of a forecast or of rows that may
+    have several labels, which it cannot judge.
     """
     tables = tx.scoped(application.tenant_id)
     goal = newest(tables, application.id)
-    if goal is None or application.rules.forecast:
+    has_labels = version.target_type == LABELS
+    if goal is None or has_labels or application.rules.forecast:
         return
     parameters = asked(goal, application)
     is_known = _is_answered(tables, application, parameters)

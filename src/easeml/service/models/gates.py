@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from easeml.contract.gates import BoughtLabels, Gate, Gates, NewGate, WaitingModel
 from easeml.contract.states import VersionState
 from easeml.data import row_ids
+from easeml.data.types.label_lists import LABELS
 from easeml.errors import Conflict, InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -358,6 +359,13 @@ def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
         raise Conflict("The data is not prepared.", where=version.id, remedy="Ask again later.")
     told = wish.model_dump(exclude={"metric", "positive", "scale", "labels", "rows"})
     told["metric"] = wish.metric or "accuracy"
+    if version.target_type == LABELS:
+        raise InvalidInput(
+            "A gate tests whether the one answer of a row is right, and these rows may have several "
+            "labels.",
+            where="gate",
+            remedy="Let better models serve by their quality on validation rows.",
+        )
     is_number = version.target_type == "number"
     if is_number and told["metric"] != "absolute-error":
         raise InvalidInput(
