@@ -57,6 +57,7 @@ class Declaration(Request):
     seed: int = 0
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
     weight: str | None = None  # the column that says how much each row counts; no input
+    together: list[str] = Field(default_factory=list)  # columns that are one answer with the target
     forecast: Forecast | None = None  # the target follows its own past
 
 
@@ -279,6 +280,9 @@ class Prediction(Answer):
     upper: list[float] | None = None
     coverage: float | None = None
     separator: str | None = None
+    targets: list[str] = Field(
+        default_factory=list
+    )  # of several numbers a row, whose predictions are lists of these: the columns
     attributions: list[Attribution] = Field(default_factory=list)
     quality: dict[str, Any] | None = None  # where the rows had their labels
     notes: list[str] = Field(default_factory=list)

@@ -100,7 +100,9 @@ def notes_beside(version: Version, target: str | None) -> list[str]:
 def _without_answer(version: Version, target: str | None) -> list[str]:
     """Return what becomes of the rows of an upload that have no target, if any has none."""
     answers = [one for one in version.columns if one.name == target]
-    share = sum(one.missing for one in answers if not one.content)  # of labels an empty cell is none
+    share = sum(
+        one.missing for one in answers if not one.content
+    )  # of labels an empty cell is none
     rows = version.summary.get("rows", 0)
     without = round(share * rows)
     if not without:

@@ -77,6 +77,9 @@ class ExportedModel:
         predicted = self.trained.predict(rows)
         if predicted.labels is not None:
             return _columns_of_labels(predicted.values, predicted.labels)
+        if predicted.scales is not None:
+            numbers = zip(self.schema_out.parts, predicted.values.T.tolist(), strict=True)
+            return {f"prediction_{name}": values for name, values in numbers}
         values = predicted.values.tolist()
         if self.labels:
             values = [self.labels[name] for name in values]

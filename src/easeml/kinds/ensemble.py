@@ -104,9 +104,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     folder = outputs / "model"
     members = _members(inputs, folder, places)
-    trained = TrainedEnsemble(
-        members, tuple(weights), temperature=temperature, choice=of_labels
-    )
+    trained = TrainedEnsemble(members, tuple(weights), temperature=temperature, choice=of_labels)
     found, unmeasured = qualities_of(spec, version, rows, unseen, trained.predict)
     gain = found["quality"] - score(spec.objective, actual, best, counts)
     seal(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .contract import Predictions, weighted
-from .labels import LabelChoice, predictions_of
+from .labels import LabelChoice
 from .target import answers_of
 from .weights import Weights, of_rows
 
@@ -48,14 +48,12 @@ def always_the_same(
     return Predictions(labels, shares, classes, costs)
 
 
-def _commonest_labels(
-    shares: NDArray[np.float64], rows: int, choice: LabelChoice
-) -> Predictions:
+def _commonest_labels(shares: NDArray[np.float64], rows: int, choice: LabelChoice) -> Predictions:
     """Return the labels of the largest shares (k,), as many as a row has on average."""
     each = max(1, round(float(shares.sum())))
     said = np.zeros(len(shares))
     said[np.argsort(-shares, kind="stable")[:each]] = 1.0
-    same = predictions_of(np.tile(shares, (rows, 1)), choice)
+    same = Predictions.of_labels(np.tile(shares, (rows, 1)), choice)
     return same.with_values(np.tile(said, (rows, 1)))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .contract import Predictions
-from .labels import at_temperature, both_ways, predictions_of
+from .labels import at_temperature, both_ways
 from .target import as_numbers, encode_labels
 from .temperature import LEAST, softened, temperature_of
 from .weights import Weights, counts_of
@@ -65,7 +65,7 @@ def at(said: Predictions, temperature: float) -> Predictions:
     """Return what was said at a temperature; numbers, and labels alone, stay as they are."""
     if said.labels is not None:
         chances = at_temperature(said.labels.chances, temperature)
-        return predictions_of(chances, said.labels.choice)
+        return Predictions.of_labels(chances, said.labels.choice)
     if said.probabilities is None or said.classes is None:
         return said
     probabilities = softened(said.probabilities, temperature)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from .labels import SaidLabels
+    from .labels import LabelChoice, SaidLabels
 
 CONTRACT_VERSION = 1
 
@@ -88,7 +88,8 @@ class Predictions:
     chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
     see ``decision``; None: all alike. ``widths`` (rows,): of numbers, how far each may be off as
     against the others, above 0; None: alike. ``labels``: of rows that may have several labels, the
-    chance of each; ``values`` (rows, labels) are 1 where a row has a label, else 0.
+    chance of each; ``values`` (rows, labels) are 1 where a row has a label, else 0. ``scales`` (k,): of
+    several numbers a row, by which each is divided before it is judged; None: they count as they are.
     """
 
     values: "NDArray[Any]"
@@ -97,6 +98,7 @@ class Predictions:
     class_weights: "NDArray[np.float64] | None" = None
     widths: "NDArray[np.float64] | None" = None
     labels: "SaidLabels | None" = None
+    scales: "NDArray[np.float64] | None" = None
 
     @classmethod
     def of_probabilities(
@@ -108,6 +110,14 @@ class Predictions:
         """Return probabilities with the label of each row: that of the highest ``class_scores``."""
         scores = weighted(probabilities, class_weights)
         return cls(classes[scores.argmax(axis=1)], probabilities, classes, class_weights)
+
+    @classmethod
+    def of_labels(cls, chances: "NDArray[np.float64]", choice: "LabelChoice") -> "Predictions":
+        """Return the chances (rows, k) of labels, with the labels that are chosen by them."""
+        from .labels import SaidLabels
+
+        said = SaidLabels(chances, choice)
+        return cls(choice.chosen(chances), None, None, labels=said)
 
     @property
     def class_scores(self) -> "NDArray[np.float64]":
@@ -122,8 +132,13 @@ class Predictions:
         labels = None
         if self.labels is not None:
             labels = replace(self.labels, chances=self.labels.chances[rows])
-        values = self.values[rows]
-        return Predictions(values, shares, self.classes, self.class_weights, widths, labels)
+        return replace(
+            self,
+            values=self.values[rows],
+            probabilities=shares,
+            widths=widths,
+            labels=labels,
+        )
 
     def with_values(self, values: "NDArray[Any]") -> "Predictions":
         """Return the same with other values."""

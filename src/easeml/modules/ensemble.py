@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from . import calibration, manifest
 from .contract import Predictions
-from .labels import LabelChoice, predictions_of
+from .labels import LabelChoice
 from .pipeline import TrainedPipeline, libraries_of, load_trained
 from .thresholds import decided_by
 
@@ -97,10 +97,10 @@ def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Pr
     classes = predictions[0].classes
     if predictions[0].labels is not None:
         chances = _mean([one.labels and one.labels.chances for one in predictions], weights)
-        return predictions_of(chances, predictions[0].labels.choice)
+        return Predictions.of_labels(chances, predictions[0].labels.choice)
     if classes is None:
         values = _mean([one.values for one in predictions], weights)
-        return Predictions(values, None, None, widths=predictions[0].widths)
+        return replace(predictions[0], values=values)
     probabilities = _mean([one.probabilities for one in predictions], weights)
     return Predictions.of_probabilities(probabilities, classes, predictions[0].class_weights)
 

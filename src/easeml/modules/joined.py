@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from .contract import Predictions
-from .labels import joined_chances, predictions_of
 
 
 def joined(parts: Sequence[Predictions]) -> Predictions:
@@ -17,12 +16,13 @@ def joined(parts: Sequence[Predictions]) -> Predictions:
     if len(parts) == 1:
         return first
     if first.labels is not None:
-        chances = joined_chances(parts)
-        together = predictions_of(chances, first.labels.choice)
+        chances = np.concatenate([part.labels.chances for part in parts if part.labels])
+        together = Predictions.of_labels(chances, first.labels.choice)
         return together.with_values(np.concatenate([part.values for part in parts]))
     values = np.concatenate([part.values for part in parts])
     known = [part.probabilities for part in parts if part.probabilities is not None]
     probabilities = None
     if len(known) == len(parts):
         probabilities = np.concatenate(known)
-    return Predictions(values, probabilities, first.classes, first.class_weights)
+    weights = first.class_weights
+    return Predictions(values, probabilities, first.classes, weights, scales=first.scales)

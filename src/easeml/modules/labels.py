@@ -6,7 +6,7 @@ that was learned from has a label, a row gets the likeliest one if no other reac
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 from easeml.data.types.label_lists import told
 
 from .temperature import LEAST, softened
-
-if TYPE_CHECKING:
-    from .contract import Predictions
 
 _Numbers = NDArray[np.float64]
 _EVEN = 0.5
@@ -94,14 +91,6 @@ class SaidLabels:
     choice: LabelChoice
 
 
-def predictions_of(chances: _Numbers, choice: LabelChoice) -> "Predictions":
-    """Return chances (rows, k) of labels as predictions, with the labels that are chosen."""
-    from .contract import Predictions
-
-    said = SaidLabels(chances, choice)
-    return Predictions(choice.chosen(chances), None, None, labels=said)
-
-
 def at_temperature(chances: _Numbers, temperature: float) -> _Numbers:
     """Return the chances of labels at a temperature: each against that of not having the label."""
     pairs = softened(both_ways(np.clip(chances, LEAST, 1 - LEAST)), temperature)
@@ -112,21 +101,3 @@ def both_ways(chances: _Numbers) -> _Numbers:
     """Return chances (rows, k) as (rows * k, 2): of not having a label, and of having it."""
     having = chances.reshape(-1)
     return np.column_stack([1 - having, having])
-
-
-def joined_chances(parts: Sequence["Predictions"]) -> _Numbers:
-    """Return the chances of several parts of the rows as those of all."""
-    return np.concatenate([part.labels.chances for part in parts if part.labels is not None])
-
-
-def chosen_alike(predictions: Sequence["Predictions"]) -> Sequence["Predictions"]:
-    """Return predictions of several models with labels chosen by the mean of their thresholds.
-
-    Others than those of labels stay as they are.
-    """
-    said = [one.labels for one in predictions if one.labels is not None]
-    if not said:
-        return predictions
-    mean = np.mean([one.choice.thresholds for one in said], axis=0)
-    choice = said[0].choice.with_thresholds(mean.tolist())
-    return [predictions_of(one.chances, choice) for one in said]

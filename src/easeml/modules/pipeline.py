@@ -26,7 +26,7 @@ from .contract import (
     SupervisedTransform,
     Trained,
 )
-from .each_label import EachLabel
+from .each_answer import EachAnswer
 from .module import Module, parse
 from .registry import load_registry
 from .target import Target
@@ -199,9 +199,11 @@ def fit(
 
 
 def _learner(choice: Mapping[str, Any], target: Target) -> Model:
-    """Return what learns a target: of several labels a row it is fitted once a label."""
+    """Return what learns a target: of several answers a row it is fitted once an answer."""
     model = _module_of(choice).make()
-    return model if target.choice is None else EachLabel(model)
+    if target.choice is not None:
+        return EachAnswer(model, classes=2)
+    return model if target.scales is None else EachAnswer(model, classes=0)
 
 
 def _past_of(

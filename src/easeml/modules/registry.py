@@ -202,11 +202,14 @@ class Registry:
 
 
 _ONE_LABEL = Schema.from_text("{label: category(2)}")  # has it, or has it not
+_ONE_NUMBER = Schema.from_text("{target: number}")
 
 
 def _learned(target: Schema) -> Schema:
-    """Return what a model learns: of several labels a row it is fitted once a label."""
-    return _ONE_LABEL if target.labels_of_rows else target
+    """Return what a model learns: of several answers a row it is fitted once an answer."""
+    if target.labels_of_rows:
+        return _ONE_LABEL
+    return _ONE_NUMBER if target.parts else target
 
 
 def _refuses(module: Module, given: Schema) -> str:

@@ -6,7 +6,7 @@ ICML 2004, sections 2 and 2.1: models are added with replacement, each time the 
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from .contract import Predictions
 from .ensemble import combined
-from .labels import chosen_alike, predictions_of
 from .score import scorer
+from .target import as_numbers
 from .weights import Weights, of_rows
 
 _ROUNDS = 20  # how often a model is added, so that weights are multiples of 1/20 or more
@@ -53,7 +53,7 @@ def choose(
     ``weights`` of ``score``.
     """
     actual = np.asarray(actual)
-    predictions = chosen_alike(predictions)
+    predictions = _chosen_alike(predictions)
     weights = _weights(objective, actual, predictions, may_join, row_weights)
     fold = np.random.default_rng(seed).permutation(len(actual)) % _FOLDS
     unseen = np.zeros_like(_outputs(predictions[0]))
@@ -133,6 +133,9 @@ def _value(
 
     Many mixtures of classifiers have the same accuracy: the more probable answers decide then.
     """
+    if like.scales is not None:
+        scaled = scorer(objective, _scaled(actual, like), None, weights=row_weights)
+        return lambda outputs: scaled(outputs / like.scales)
     quality = scorer(objective, actual, like.classes, like.class_weights, row_weights)
     if like.labels is not None:
         choice = like.labels.choice
@@ -141,6 +144,11 @@ def _value(
         return quality
     likelihood = scorer("log-loss", actual, like.classes, weights=row_weights)
     return lambda outputs: quality(outputs) + _TIE * likelihood(outputs)
+
+
+def _scaled(actual: NDArray[Any], like: Predictions) -> NDArray[np.float64]:
+    """Return several numbers a row, each divided by its scale."""
+    return as_numbers(actual) / like.scales
 
 
 def _outputs(predictions: Predictions) -> NDArray[np.float64]:
@@ -153,7 +161,20 @@ def _outputs(predictions: Predictions) -> NDArray[np.float64]:
 
 def _as_predictions(outputs: NDArray[np.float64], like: Predictions) -> Predictions:
     if like.labels is not None:
-        return predictions_of(outputs, like.labels.choice)
+        return Predictions.of_labels(outputs, like.labels.choice)
     if like.classes is None:
-        return Predictions(outputs, None, None, widths=like.widths)
+        return replace(like, values=outputs)
     return Predictions.of_probabilities(outputs, like.classes, like.class_weights)
+
+
+def _chosen_alike(predictions: Sequence[Predictions]) -> Sequence[Predictions]:
+    """Return predictions of several models with labels chosen by the mean of their thresholds.
+
+    Others than those of labels stay as they are.
+    """
+    said = [one.labels for one in predictions if one.labels is not None]
+    if not said:
+        return predictions
+    mean = np.mean([one.choice.thresholds for one in said], axis=0)
+    choice = said[0].choice.with_thresholds(mean.tolist())
+    return [Predictions.of_labels(one.chances, choice) for one in said]

@@ -12,7 +12,7 @@ from easeml.objective_names import in_words
 
 from .contract import Context, Predictions
 from .decision import class_weights
-from .labels import LabelChoice, at_temperature, predictions_of
+from .labels import LabelChoice, at_temperature
 from .temperature import LEAST, softened
 from .weights import Weights
 
@@ -31,6 +31,7 @@ class Target:
     of a tensor in a row; empty for a number. ``class_weights``: as of ``Predictions``.
     ``temperature``: of the model's probabilities (``calibration``); None before it is known.
     ``choice``: how labels are chosen where a row may have several; its ``shape`` is their number.
+    ``scales`` (k,): of several numbers a row, how far each spreads in training, as of ``Predictions``.
     """
 
     column: str
@@ -42,6 +43,7 @@ class Target:
     class_weights: NDArray[np.float64] | None = None
     temperature: float | None = None
     choice: LabelChoice | None = None
+    scales: NDArray[np.float64] | None = None
 
     @classmethod
     def learn(cls, frame: "pd.DataFrame", schema_out: Mapping[str, Any]) -> "Target":
@@ -69,6 +71,7 @@ class Target:
                 numbers=values,
                 shape=values.shape[1:],
                 choice=choice,
+                scales=_scales(values) if node.get("parts") and choice is None else None,
             )
 
         classes = np.asarray(labels_of(schema_out), dtype=object)
@@ -143,9 +146,10 @@ class Target:
         if self.choice is not None:
             if self.temperature is not None:
                 predicted = at_temperature(predicted, self.temperature)
-            return predictions_of(predicted, self.choice)
+            return Predictions.of_labels(predicted, self.choice)
         if self.classes is None or self.seen is None:
-            return Predictions(predicted.reshape(len(predicted), *self.shape), None, None)
+            values = predicted.reshape(len(predicted), *self.shape)
+            return Predictions(values, None, None, scales=self.scales)
         if self.temperature is not None:
             predicted = softened(np.maximum(predicted, LEAST), self.temperature)
         if len(self.seen) == len(self.classes):
@@ -158,9 +162,9 @@ class Target:
     def nothing(self) -> Predictions:
         """Return the predictions of no rows."""
         if self.choice is not None:
-            return predictions_of(np.zeros((0, *self.shape)), self.choice)
+            return Predictions.of_labels(np.zeros((0, *self.shape)), self.choice)
         if self.classes is None:
-            return Predictions(np.zeros((0, *self.shape)), None, None)
+            return Predictions(np.zeros((0, *self.shape)), None, None, scales=self.scales)
         return Predictions(self.classes[:0], np.zeros((0, len(self.classes))), self.classes)
 
     def to_json(self) -> dict[str, Any]:
@@ -174,7 +178,10 @@ class Target:
                 "choice": self.choice.to_json(),
             }
         if self.classes is None or self.seen is None:
-            return {"column": self.column, "classes": None, "seen": None, "shape": list(self.shape)}
+            scales = None if self.scales is None else self.scales.tolist()
+            shape = list(self.shape)
+            known = {"column": self.column, "classes": None, "seen": None, "shape": shape}
+            return known if scales is None else {**known, "scales": scales}
         told = {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
         if self.class_weights is not None:
             told["class_weights"] = self.class_weights.tolist()
@@ -193,6 +200,7 @@ class Target:
                 shape=tuple(document.get("shape", ())),
                 temperature=document.get("temperature"),
                 choice=LabelChoice.from_json(document.get("choice")),
+                scales=np.asarray(document["scales"]) if "scales" in document else None,
             )
         weights = document.get("class_weights")
         return cls(
@@ -226,13 +234,22 @@ def _rare_classes(codes: NDArray[np.intp], classes: NDArray[Any]) -> list[str]:
     return notes
 
 
+def _scales(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard deviation of each of several numbers a row; 1 of one that is constant."""
+    spread = values.std(axis=0)
+    return np.where(spread > 0, spread, 1.0)
+
+
 def _rare_labels(values: NDArray[np.float64], choice: LabelChoice | None) -> list[str]:
     """Return a sentence on the labels that no training row has, or one alone."""
     if choice is None:
         return []
     rows = values.sum(axis=0)
     notes = []
-    for count, said in ((0, "in no training row; it is never predicted"), (1, "in one training row")):
+    for count, said in (
+        (0, "in no training row; it is never predicted"),
+        (1, "in one training row"),
+    ):
         for place in np.flatnonzero(rows == count):
             notes.append(f"Label {choice.names[place]!r} is {said}.")
     return notes

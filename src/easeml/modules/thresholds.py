@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .added import objective_for
 from .contract import Objective, Predictions
-from .labels import LabelChoice, predictions_of
+from .labels import LabelChoice
 from .target import as_numbers
 from .weights import Weights, counts_of
 
@@ -48,7 +48,7 @@ def told_by(
         held = fold == number
         others = _best(measure, answers[~held], chances[~held], counts[~held], choice)
         values[held] = others.chosen(chances[held])
-    unseen = predictions_of(chances, best)
+    unseen = Predictions.of_labels(chances, best)
     return best, unseen.with_values(values)
 
 
@@ -56,7 +56,7 @@ def decided_by(said: Predictions, choice: LabelChoice | None) -> Predictions:
     """Return what was said with the labels that ``choice`` gives; None: as it is."""
     if said.labels is None or choice is None:
         return said
-    return predictions_of(said.labels.chances, choice)
+    return Predictions.of_labels(said.labels.chances, choice)
 
 
 def _best(

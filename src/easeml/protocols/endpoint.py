@@ -9,6 +9,7 @@ from easeml.errors import EasemlError
 from easeml.modules import Predictions, conformal, row_order
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.labels import SaidLabels
+from easeml.schema import Schema
 
 
 def answer_of(
@@ -37,6 +38,8 @@ def answer_of(
         ]
     if predicted.labels is not None:
         reply.update(_labels(predicted.values, predicted.labels))
+    if predicted.scales is not None:
+        reply["targets"] = list(Schema.from_json(manifest["schema_out"]).parts)
     if band is not None:
         reply["lower"], reply["upper"] = conformal.bounds(band, predicted)
         reply["coverage"] = band["coverage"]

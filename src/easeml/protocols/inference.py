@@ -8,6 +8,7 @@ https://github.com/kserve/open-inference-protocol/blob/main/specification/protoc
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from easeml.data import kinds_of
@@ -234,6 +235,12 @@ def _all_outputs(prediction: Mapping[str, Any]) -> dict[str, Tensor]:
     are_texts = probabilities is not None or isinstance(first, str)
     datatype = BYTES if are_texts else "FP64"
     tensors = {PREDICTION: Tensor(PREDICTION, datatype, (rows,), values, {})}
+    targets = prediction.get("targets")
+    if targets:
+        told_of = {"targets": json.dumps(targets)}
+        numbers = list(chain.from_iterable(values))
+        shape = (rows, len(targets))
+        tensors = {PREDICTION: Tensor(PREDICTION, "FP64", shape, numbers, told_of)}
     if probabilities:
         tensors[PROBABILITIES] = _probability_tensor(probabilities)
     for name in (LOWER, UPPER):

@@ -90,6 +90,7 @@ class Node(Field):
     ``missing``: what stands for a missing value there, besides the usual. ``labels``: of a tensor of
     one dimension, the label that each element tells of: 1 where a row has it, else 0. ``separator``:
     what stands between the labels of a row in the column; empty where cells are lists in JSON.
+    ``parts``: the columns of the table that are one answer together, an element each.
     """
 
     repeat: str = ""
@@ -97,6 +98,7 @@ class Node(Field):
     missing: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     separator: str = ""
+    parts: tuple[str, ...] = ()
     fields: tuple[Field, ...] = ()
     links: tuple[Link, ...] = ()
 
@@ -205,6 +207,12 @@ class Structure:
         """The labels of an output of which a row may have several; empty of any other schema."""
         first = next(iter(self.nodes.values()))
         return first.labels
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The columns that are the answer together; empty where it is one column."""
+        first = next(iter(self.nodes.values()))
+        return first.parts
 
     @cached_property
     def columns(self) -> dict[str, Node]:

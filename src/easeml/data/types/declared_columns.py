@@ -22,6 +22,7 @@ from easeml.data.types.label_lists import LABELS, in_words
 from easeml.data.types.number_forms import checked_form, number_form
 from easeml.data.types.odd_cells import codes_in, odd_notes, without_odd
 from easeml.data.types.table_schemas import schema_of
+from easeml.data.types.together import joined_report, without_parts
 from easeml.data.types.values import numeric_labels, timestamp_format, to_numbers
 from easeml.schema import Schema
 
@@ -54,6 +55,7 @@ def declare_columns(
     drop: Collection[str] = (),
     keep: Collection[str] = (),
     weight: str | None = None,
+    together: Collection[str] = (),
 ) -> Columns:
     """Apply a declaration to the reports alone, without data.
 
@@ -62,6 +64,7 @@ def declare_columns(
     timestamps are written. Dropped are the columns proposed for dropping and those in ``drop``,
     without those in ``keep``. A whole-number target with few values becomes a category unless
     ``set`` says number. ``weight``: the column that says how much each row counts; it is no input.
+    ``together``: columns that are one answer with the target.
 
     Raises:
         DatasetError: for unknown names or types, a target that is not possible, or no input left.
@@ -71,6 +74,10 @@ def declare_columns(
     _check_names(by_name, [*types, *drop, *keep, target, weight])
     _check_types(by_name, types)
     chosen = _proposed_target(reports) if target is None else target
+    if together:
+        joined = joined_report({one.name: one for one in reports}, [chosen, *together])
+        reports, chosen = without_parts(reports, joined), joined.name
+        by_name = {one.name: one for one in reports}
     if chosen in drop:
         raise DatasetError(
             "the target cannot be dropped.",
@@ -128,7 +135,9 @@ def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) 
         _check_examples(by_name[name], types[name])
 
 
-def _check_labels(by_name: Mapping[str, ColumnReport], types: Mapping[str, str], target: str) -> None:
+def _check_labels(
+    by_name: Mapping[str, ColumnReport], types: Mapping[str, str], target: str
+) -> None:
     """Refuse several labels a row of an input, and of a column in which none were found."""
     for name in [name for name, kind in types.items() if kind == LABELS]:
         said = "only a target can have several labels a row." if name != target else ""
@@ -246,7 +255,9 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     odd = chain.from_iterable(map(odd_notes, [*inputs, answer, *weights]))
     counting = [f"Column '{one.name}' says how much each row counts." for one in weights]
     # Rows may come with columns that no model reads, such as their weight.
-    schema_in = schema_of(inputs, tuple(column.name for column in (*dropped, *weights)))
+    # So may the columns that are the answer together.
+    alone = tuple(column.name for column in (*dropped, *weights))
+    schema_in = schema_of(inputs, (*alone, *answer.content.get("parts", ())))
     schema_out = schema_of([replace(answer, missing=0.0)], ())
     return Columns(
         columns,

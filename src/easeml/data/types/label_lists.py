@@ -86,7 +86,9 @@ def in_words(name: str, content: Mapping[str, Any]) -> str:
     """What is said of a column, by the ``content`` of its report."""
     count = len(content["labels"])
     said = f"'{name}' has several labels a row: {count} of them, {content['mean']:.2g} a row."
-    if not content["empty"]:
+    if content.get("parts"):
+        return f"{said} An empty cell is a no."
+    if not content.get("empty"):
         return said
     return (
         f"{said} Empty cells are rows without a label ({content['empty']:,} of them): leave rows out "

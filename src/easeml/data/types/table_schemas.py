@@ -78,6 +78,7 @@ def _node_of(name: str, column: ColumnReport) -> Node:
             type="tensor",
             dim=tuple(column.content["dim"]),
             format=form,
+            parts=tuple(column.content.get("parts", ())),
         )
     labels = column.content.get("labels", ())
     special = {
@@ -86,6 +87,7 @@ def _node_of(name: str, column: ColumnReport) -> Node:
             "dim": (len(labels),),
             "labels": tuple(labels),
             "separator": column.content.get("separator", ""),
+            "parts": tuple(column.content.get("parts", ())),
         },
         "number": {"type": "tensor", "dim": (1,), "format": column.format},
         "category": {"class_name": name},

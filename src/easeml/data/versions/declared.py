@@ -16,6 +16,7 @@ from easeml.data.types.label_lists import LABELS, cells_of, in_words
 from easeml.data.types.number_forms import number_form
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW, column_text, row_place
+from easeml.data.types.together import with_joined
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
 from easeml.data.versions.folds import with_folds
 from easeml.data.versions.row_weights import count_notes, left_out_notes, weights_of_table
@@ -64,6 +65,7 @@ def declare(
     split: str = "random",
     weight: str | None = None,
     series: Sequence[str] | None = None,
+    together: Sequence[str] = (),
 ) -> Declared:
     """Apply a declaration to a table that ``read_table`` gave, and give rows their roles.
 
@@ -85,7 +87,8 @@ def declare(
 
     way = Split.from_text(split, [report.name for report in reports])
     drop = [*drop, way.column] if way.way == "given" else drop
-    decided = declare_columns(reports, target, set, drop, keep, weight)
+    decided = declare_columns(reports, target, set, drop, keep, weight, together)
+    table = with_joined(table, next(iter(decided.schema_out.nodes.values())))
     columns = list(map(partial(_with_data, table), decided.columns))
     final = assemble(columns, decided.target)
     rows = pd.DataFrame(_typed_columns(table, final))

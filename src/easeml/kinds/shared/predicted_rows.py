@@ -72,7 +72,7 @@ class PredictedRows:
         import pyarrow as pa
 
         types = {"number": pa.float64(), "category": pa.string(), LABELS: pa.string()}
-        kind = self._kind if name == COLUMN else "number"
+        kind = self._kind if name == COLUMN else "number"  # of several numbers each is one
         return pa.array(cells, types.get(kind))
 
     def _flush(self) -> None:

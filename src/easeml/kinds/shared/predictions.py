@@ -6,7 +6,7 @@ Columns: ``row`` (int64), ``role`` (validation, test, or train of what folds pre
 are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a
 label, key ``class_weights`` (``easeml.modules.decision``). Of rows that may have several labels
 ``probabilities`` are the chances of these, and key ``choice`` tells how they are chosen
-(``easeml.modules.labels``). ``width`` (double), where predictions
+(``easeml.modules.labels``). Key ``scales``: by which several numbers a row are judged. ``width`` (double), where predictions
 have widths.
 """
 
@@ -30,7 +30,8 @@ def write_predictions(path: Path, rows: dict[str, Any], predictions: dict[str, A
     classes = None if one.classes is None else list(map(str, one.classes))
     weights = None if one.class_weights is None else one.class_weights.tolist()
     choice = None if one.labels is None else one.labels.choice.to_json()
-    told = {"classes": classes, "class_weights": weights, "choice": choice}
+    scales = None if one.scales is None else one.scales.tolist()
+    told = {"classes": classes, "class_weights": weights, "choice": choice, "scales": scales}
     facts = dict(zip(told, map(json.dumps, told.values()), strict=True))
     table = table.replace_schema_metadata(facts)
     with ipc.new_file(path, table.schema) as file:
@@ -42,13 +43,14 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
     from pyarrow import ipc
 
     from easeml.modules import Predictions
-    from easeml.modules.labels import LabelChoice, predictions_of
+    from easeml.modules.labels import LabelChoice
 
     with ipc.open_file(path) as file:
         table = file.read_all()
     facts = table.schema.metadata or {}
     classes = json.loads(facts.get(b"classes", b"null"))
     weights = json.loads(facts.get(b"class_weights", b"null"))
+    scales = json.loads(facts.get(b"scales", b"null"))
     chosen = table.filter(np.asarray(table["role"].to_pylist()) == role)
     values = np.asarray(
         chosen["prediction"].to_pylist(), dtype=object if classes is not None else float
@@ -56,7 +58,7 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
     choice = LabelChoice.from_json(json.loads(facts.get(b"choice", b"null")))
     if choice is not None:
         chances = np.reshape(chosen["probabilities"].to_pylist(), (-1, len(choice.names)))
-        said = predictions_of(chances.astype(float), choice)
+        said = Predictions.of_labels(chances.astype(float), choice)
         return chosen["row"].to_numpy(), said.with_values(values.reshape(chances.shape))
     known = (
         None if classes is None else np.asarray(chosen["probabilities"].to_pylist(), dtype=float)
@@ -68,6 +70,7 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
         probabilities=probabilities,
         classes=names,
         class_weights=None if weights is None else np.asarray(weights),
+        scales=None if scales is None else np.asarray(scales),
         widths=chosen["width"].to_numpy() if "width" in chosen.column_names else None,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from easeml.lifecycle.journey.actions import Action
@@ -35,6 +36,7 @@ _OF_KIND = {  # where an action belongs
 }
 _TOOL_OF = {
     "Feasible?": "feasibility",
+    "Clean": "label-errors",
     "Pick": "pick",
     "Watch": "monitor",
     "Debug": "debug",
@@ -78,15 +80,20 @@ def rail(facts: Facts, actions: Collection[Action]) -> list[Station]:
         _debug(facts),
     )
     stations = []
-    for name, state, said in known:
-        if state == "open" and _TOOL_OF.get(name) in facts.untold:
-            state, said = "done", _UNTOLD
+    for name, state, said in map(partial(_if_told, facts), known):
         shown = _WITH_FIRST_ACTION[state] if name == here else state
         stations.append(Station(name, shown, said))
     return stations
 
 
 Known = tuple[str, State, str]
+
+
+def _if_told(facts: Facts, known: Known) -> Known:
+    """Return what is known of a station; of one whose tool tells nothing of the target, that."""
+    name, state, _ = known
+    is_untold = state == "open" and _TOOL_OF.get(name) in facts.untold
+    return (name, "done", _UNTOLD) if is_untold else known
 
 
 def _goal(facts: Facts) -> Known:
@@ -148,7 +155,7 @@ def _clean(facts: Facts) -> Known:
         holes = f"Cells are missing in {counted(len(facts.holes), 'column')}."
     suspects = facts.suspects
     if suspects is None:
-        looked = _UNTOLD if "label-errors" in facts.untold else "Nobody looked for wrong labels."
+        looked = "Nobody looked for wrong labels."
         return "Clean", "open", f"{holes} {looked}".lstrip()
     labels = f"{suspects.listed} of {suspects.rows:,} labels look wrong."
     if suspects.checked:

@@ -269,7 +269,7 @@ def _cell(value: Any) -> str | float:
 TOOLS = (
     Tool(
         name="difference",
-        labels=True,
+        several=True,
         title="How do two models differ?",
         about="Compares two models: quality, predictions that change, where, and columns used.",
         needs=("inputs", "answers", "rivals", "quality"),

@@ -16,8 +16,8 @@ from easeml.lifecycle.evaluation import (
     Evaluation,
     evaluate,
     right_rows,
-    row_f1,
     row_errors,
+    row_f1,
     wilson_interval,
 )
 from easeml.lifecycle.held_out import Unseen
@@ -220,7 +220,7 @@ def _worst(found: Evaluation, score: str) -> Table:
 TOOLS = (
     Tool(
         name="evaluation",
-        labels=True,
+        several=True,
         title="How well does the model do?",
         about="Compares predictions with answers: what is confused, which rows are worst.",
         needs=("inputs", "answers", "predictions"),

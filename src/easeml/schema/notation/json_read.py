@@ -163,6 +163,7 @@ def _singleton(name: str, node: Mapping[str, Any], repeat: str, path: str) -> No
         missing=values.strings(node.get("missing", []), f"{path}.missing"),
         labels=_labels(node, value.get("dim", ()), path),
         separator=values.of_type(node, "separator", str, "", path),
+        parts=values.strings(node.get("parts", []), f"{path}.parts"),
     )
 
 
@@ -303,7 +304,7 @@ _OF_TYPE: dict[str, Callable[[Mapping[str, Any], str], dict[str, Any]]] = {
 def _tensor_format(body: Mapping[str, Any], dim: tuple[Dim, ...], path: str) -> str:
     """How a number is written, or that the tensor comes as a picture."""
     form = values.of_type(body, "format", str, "", path)
-    if form == IMAGE or dim == (1,):
+    if form == IMAGE or dim == (1,) or "parts" in body:
         return form
     return ""  # how a number is written says nothing of several
 

@@ -47,6 +47,7 @@ def _singleton(node: Node) -> dict[str, Any]:
         "missing": list(node.missing),
         "labels": list(node.labels),
         "separator": node.separator,
+        "parts": list(node.parts),
     }
     return {"singleton": True, **_value(node), **_without_empty(about_column)}
 

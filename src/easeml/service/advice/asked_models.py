@@ -14,6 +14,7 @@ OF_CLASSES = (
     "It compares predicted classes, and this application predicts numbers. To compare "
     "models, ask: Is it better on newer rows?"
 )
+SEVERAL = (LABELS, "tensor")  # types of targets of which a row may have several
 MOST_MODELS = 20  # that a tool compares at once
 
 
@@ -58,14 +59,14 @@ def predicts_numbers(tables: Tables, application: Application) -> bool:
     return tables.versions.get(application.version_id).target_type == "number"
 
 
-def has_labels(tables: Tables, application: Application) -> bool:
-    """Tell whether the rows of an application may have several labels."""
-    return tables.versions.get(application.version_id).target_type == LABELS
+def has_several(tables: Tables, application: Application) -> bool:
+    """Tell whether the rows of an application may have several answers: labels, or numbers."""
+    return tables.versions.get(application.version_id).target_type in SEVERAL
 
 
 def check_one_answer(tables: Tables, application: Application) -> None:
-    """Raise ``Conflict`` where rows may have several labels: what follows looks at one answer."""
-    if has_labels(tables, application):
+    """Raise ``Conflict`` where rows may have several answers: what follows looks at one."""
+    if has_several(tables, application):
         raise Conflict(OF_ONE_ANSWER, where=application.id)
 
 

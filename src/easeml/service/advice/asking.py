@@ -144,7 +144,7 @@ def _why_not(tables: Tables, application: Application, version: DatasetVersion, 
     """Return what a tool lacks to be asked about an application; empty where it can be."""
     if version.state != VersionState.READY:
         return "The data is not prepared."
-    if not tool.labels and asked_models.has_labels(tables, application):
+    if not tool.several and asked_models.has_several(tables, application):
         return OF_ONE_ANSWER
     if tool.name == _OF_ROWS_ALONE and application.rules.forecast:
         return f"Of a forecast it tells nothing: {FORECAST_IS_NOT_JUDGED}"

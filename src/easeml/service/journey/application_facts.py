@@ -11,7 +11,6 @@ from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.reports import Report
 from easeml.contract.states import TAUGHT, VersionState, WorkState
 from easeml.data import ALL_ROLES
-from easeml.data.types.label_lists import LABELS
 from easeml.errors import EasemlError
 from easeml.lifecycle import journey
 from easeml.lifecycle.journey import (
@@ -24,9 +23,9 @@ from easeml.lifecycle.journey import (
     Suspects,
     WorkLeft,
 )
-from easeml.lifecycle.tool import without_labels
+from easeml.lifecycle.tool import of_one_answer
 from easeml.modules.further_measures import one_name
-from easeml.service.advice import suspicious_rows, tools
+from easeml.service.advice import asked_models, suspicious_rows, tools
 from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import feasible, goals, suggested
 from easeml.service.tasks import requests
@@ -99,8 +98,8 @@ def facts_of(
 
 def _untold(application: Application, version: DatasetVersion) -> frozenset[str]:
     """Return the tools that tell nothing of the target."""
-    if version.target_type == LABELS:
-        return without_labels()
+    if version.target_type in asked_models.SEVERAL:
+        return of_one_answer()
     return frozenset([feasible.TOOL] if application.rules.forecast else [])
 
 

@@ -7,12 +7,11 @@ from pydantic import Field
 
 from easeml.contract.journey import Goal, asked_of_goal
 from easeml.contract.states import VersionState
-from easeml.data.types.label_lists import LABELS
 from easeml.ids import new_id
 from easeml.lifecycle import journey
 from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
-from easeml.service.advice import tools
+from easeml.service.advice import asked_models, tools
 from easeml.service.applications import further_measures
 from easeml.service.journey import feasible
 from easeml.service.journey.feasible import TOOL
@@ -93,13 +92,13 @@ def ask_feasibility(tx: Transaction, application: Application, version: DatasetV
 
     The tool sees train and validation rows, never test rows. A goal that it cannot judge is left
     out of the question: it then says what the best accuracy or R2 is. After few answers of people
-    what was found holds, and nothing is asked. Nor is it asked of a forecast or of rows that may
-    have several labels, which it cannot judge.
+    what was found holds, and nothing is asked. Nor is it asked of a forecast or of rows that
+    have several answers, which it cannot judge.
     """
     tables = tx.scoped(application.tenant_id)
     goal = newest(tables, application.id)
-    has_labels = version.target_type == LABELS
-    if goal is None or has_labels or application.rules.forecast:
+    has_several = version.target_type in asked_models.SEVERAL
+    if goal is None or has_several or application.rules.forecast:
         return
     parameters = asked(goal, application)
     is_known = _is_answered(tables, application, parameters)

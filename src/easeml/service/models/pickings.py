@@ -16,7 +16,6 @@ from easeml.contract.states import (
     WorkKind,
     WorkState,
 )
-from easeml.data.types.label_lists import LABELS
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.lifecycle.tool import OF_ONE_ANSWER, tool_named
@@ -75,9 +74,9 @@ def _check_classes(tables: Tables, application: Application) -> None:
 
 def _why_not(tables: Tables, application: Application) -> str:
     """Return why the models of an application are not compared; empty where they are."""
-    kind = tables.versions.get(application.version_id).target_type
-    reasons = {"number": asked_models.OF_CLASSES, LABELS: OF_ONE_ANSWER}
-    return reasons.get(kind, "")
+    if asked_models.has_several(tables, application):
+        return OF_ONE_ANSWER
+    return asked_models.OF_CLASSES if asked_models.predicts_numbers(tables, application) else ""
 
 
 def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:

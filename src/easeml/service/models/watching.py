@@ -158,7 +158,7 @@ def _is_due(store: Store, caller: Caller, application_id: str) -> bool:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        if asked_models.has_labels(tables, application):
+        if asked_models.has_several(tables, application):
             return False
         tries = watched_rows.tries(tables, application)
         if tx.now() - max(map(_CREATED, tries), default=0.0) < _DAY:
@@ -218,7 +218,7 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
 
 def _why_no_look(tables: Tables, application: Application) -> str:
     """Return that no rows were looked at yet, and what that needs."""
-    if asked_models.has_labels(tables, application):
+    if asked_models.has_several(tables, application):
         return OF_ONE_ANSWER
     said = "No rows of production were looked at for the model that serves."
     log = tables.request_logs.find(id=application.id)
