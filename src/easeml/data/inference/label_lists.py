@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from operator import methodcaller
 from typing import Any
 
 from easeml.data.inference.column_values import Values
@@ -21,69 +25,73 @@ _LONGEST = 60  # characters of a label
 _SAMPLE = 1000  # different texts that tell of the separator
 
 
+@dataclass(frozen=True)
+class _Found:
+    """How many rows have each label, and how many ``several`` of them."""
+
+    rows: Counter[str]
+    several: int
+
+
 def content_of(values: Values) -> dict[str, Any]:
     """What a column says whose cells have several labels; nothing of another column.
 
     ``labels``: in the order of their elements; ``separator``: see ``Node``; ``mean``: how many labels
     a row has on average, empty cells among them, which are so many (``empty``).
     """
-    separator = _separator(values.texts)
-    if separator is None:
-        return {}
-    try:
-        found, total = _counted(values, separator)
-    except BadCell:
-        return {}
+    sample = values.texts[:_SAMPLE]
+    separator = _separator(sample)
+    with suppress(BadCell):  # texts that begin like lists, and are none
+        different = set(chain.from_iterable(map(partial(labels_in, separator=separator), sample)))
+        if 2 <= len(different) <= MOST_LABELS:  # else it is prose
+            return _content(values, separator)
+    return {}
+
+
+def _content(values: Values, separator: str) -> dict[str, Any]:
+    found = _counted(values, separator)
     if not _are_labels(found, values, separator):
         return {}
     rows = values.present / (1 - values.missing)
-    labels = sort_labels(list(found))
     return {
-        "labels": labels,
+        "labels": sort_labels(list(found.rows)),
         "separator": separator,
-        "mean": round(total / rows, 2),
+        "mean": round(found.rows.total() / rows, 2),
         "empty": round(rows - values.present),
     }
 
 
-def _separator(texts: Sequence[str]) -> str | None:
-    """The separator of most cells; None where there is none."""
-    sample = texts[:_SAMPLE]
-    if all(text.startswith("[") for text in sample):
+def _separator(sample: Sequence[str]) -> str:
+    """The separator of most cells."""
+    if all(map(methodcaller("startswith", "["), sample)):
         return JSON
-    with_it = {one: sum(one in text for text in sample) for one in SEPARATORS}
-    best = max(SEPARATORS, key=with_it.__getitem__)
-    is_known = len(_labels_of(sample, best)) <= MOST_LABELS  # else it is prose
-    if with_it[best] and is_known:
-        return best
-    return None
+    text = "\n".join(sample)
+    return max(SEPARATORS, key=text.count)
 
 
-def _labels_of(sample: Sequence[str], separator: str) -> set[str]:
-    return set(chain.from_iterable(labels_in(text, separator) for text in sample))
-
-
-def _counted(values: Values, separator: str) -> tuple[Counter[str], int]:
-    """How many rows have each label, and how many labels all rows have."""
+def _counted(values: Values, separator: str) -> _Found:
     found: Counter[str] = Counter()
-    for text, rows in zip(values.texts, values.number_of.tolist(), strict=True):
-        for label in labels_in(text, separator):
-            found[label] += rows
-    return found, found.total()
-
-
-def _are_labels(found: Counter[str], values: Values, separator: str) -> bool:
-    """Whether a few labels come again and again, several in some cells."""
-    count = len(found)
-    if not 2 <= count <= MOST_LABELS:
-        return False
     several = 0
     for text, rows in zip(values.texts, values.number_of.tolist(), strict=True):
-        several += rows * (len(labels_in(text, separator)) > 1)
-    repeated = found.total() / count
-    words = sum(map(len, map(str.split, found))) / count
-    is_short = max(map(len, found)) <= _LONGEST and words <= _MOST_WORDS.get(separator, _WORDS)
-    is_shared = repeated >= _LEAST_REPEATED and several >= _LEAST_SEVERAL * values.present
-    # Commas also stand in numbers, lists of numbers are tensors, and names are always the same.
+        labels = labels_in(text, separator)
+        found.update(dict.fromkeys(labels, rows))
+        several += rows * (len(labels) > 1)
+    return _Found(found, several)
+
+
+def _are_labels(found: _Found, values: Values, separator: str) -> bool:
+    """Whether a few labels come again and again, several in some cells."""
+    count = len(found.rows)
+    is_known = count <= MOST_LABELS and not numeric_labels(tuple(found.rows))
+    if not is_known:  # lists of numbers are tensors
+        return False
+    words = sum(map(len, map(str.split, found.rows))) / count
+    most_words = _MOST_WORDS.get(separator, _WORDS)
+    longest = max(map(len, found.rows))
+    is_short = words <= most_words and longest <= _LONGEST
+    least_several = _LEAST_SEVERAL * values.present
+    is_repeated = found.rows.total() >= _LEAST_REPEATED * count
+    is_shared = is_repeated and found.several >= least_several
+    # What is always the same is a name with a separator in it.
     is_combined = separator == JSON or count < len(values.texts)
-    return is_short and is_shared and is_combined and not numeric_labels(tuple(found))
+    return is_short and is_shared and is_combined

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, filterfalse
+from itertools import chain, compress, filterfalse
 from operator import attrgetter
 
 from easeml.data.errors import DatasetError, did_you_mean, told_setting
@@ -75,9 +75,10 @@ def declare_columns(
     _check_types(by_name, types)
     chosen = _proposed_target(reports) if target is None else target
     if together:
-        joined = joined_report({one.name: one for one in reports}, [chosen, *together])
-        reports, chosen = without_parts(reports, joined), joined.name
-        by_name = {one.name: one for one in reports}
+        joined = joined_report(reports, [chosen, *together])
+        chosen = joined.name
+        reports = without_parts(reports, joined)
+        by_name = dict(zip(map(attrgetter("name"), reports), reports, strict=True))
     if chosen in drop:
         raise DatasetError(
             "the target cannot be dropped.",
@@ -139,11 +140,15 @@ def _check_labels(
     by_name: Mapping[str, ColumnReport], types: Mapping[str, str], target: str
 ) -> None:
     """Refuse several labels a row of an input, and of a column in which none were found."""
-    for name in [name for name, kind in types.items() if kind == LABELS]:
-        said = "only a target can have several labels a row." if name != target else ""
-        if not said and not by_name[name].content:
-            said = "its cells do not look like lists of labels that come again and again."
-        if said:
+    for name in compress(types, map(LABELS.__eq__, types.values())):
+        refusals = {
+            "only a target can have several labels a row.": name != target,
+            "its cells do not look like lists of labels that come again and again.": (
+                not by_name[name].content
+            ),
+        }
+        said = next(compress(refusals, refusals.values()), None)
+        if said is not None:
             raise DatasetError(
                 said,
                 where=f"column '{name}'",
@@ -426,16 +431,20 @@ def _natural_type(report: ColumnReport, role: str) -> str:
     """
     if role == WEIGHT:
         return "number"
-    if role == "target" and report.content.get("labels"):
-        return LABELS
     if role == "target":
-        has_few_values = report.type == "number" and report.classes
-        return "category" if has_few_values else report.type
+        return _type_of_target(report)
 
     was_target = report.role == "target"
     if was_target and numeric_labels(tuple(report.classes)):
         return "number"
     return report.type
+
+
+def _type_of_target(report: ColumnReport) -> str:
+    if report.content.get("labels"):
+        return LABELS
+    has_few_values = report.type == "number" and report.classes
+    return "category" if has_few_values else report.type
 
 
 def _check_target(answer: ColumnReport) -> None:

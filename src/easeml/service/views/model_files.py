@@ -4,7 +4,7 @@ import json
 import tarfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from easeml.contract.applications import TestQuality
 from easeml.contract.measures import judged_on
@@ -16,6 +16,9 @@ from easeml.service.models.trained_models import show_models
 from easeml.service.retention.facts import EXPORTED
 from easeml.store import Store, Transaction
 from easeml.store.records import DatasetVersion
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MODEL, FACTS, TEST_ROWS = "model", "facts.json", "test-rows.parquet"
 FIRST_FIT, EVIDENCE = "first-fit", "evidence"
@@ -107,7 +110,7 @@ def _evidence(store: Store, caller: Caller, version: DatasetVersion, folder: Pat
     kept = store.artefacts.fetch(caller.tenant_id, version.artefact, folder / "all-rows")
     declared = read_declared(kept)
     test = declared.frames["test"]
-    nothing = test[declared.target].where(test["_row"] < 0)  # rows are counted from 0
+    nothing = _hidden(test[declared.target])
     without_answers = test.assign(**{declared.target: nothing})
     frames = {
         "train": declared.frames["train"].head(0),
@@ -117,6 +120,15 @@ def _evidence(store: Store, caller: Caller, version: DatasetVersion, folder: Pat
     path = folder / EVIDENCE
     write_version(path, replace(declared, frames=frames, off=(), groups={}))
     return path
+
+
+def _hidden(answers: "pd.Series") -> "pd.Series":
+    """Return answers that tell nothing: missing ones, or zeros of tensors, which cannot be missing."""
+    import numpy as np
+
+    if answers.dtype == object:
+        return answers.map(np.zeros_like)
+    return answers.where(np.zeros(len(answers), dtype=bool))
 
 
 def _test_quality(found: TestQuality | None, model_id: str) -> dict[str, Any] | None:
