@@ -104,17 +104,18 @@ def test_json_and_the_protocols_give_labels(easeml: EasemlProcess, application: 
         for name, value in row.items()
     ]
     tensors = easeml.call("POST", f"/v2/models/{application}/infer", {"inputs": told})["outputs"]
-    assert tensors[0]["data"] == ["art| sport"]
+    assert tensors[0]["data"] == ["art | sport"]
     assert tensors[1]["shape"] == [1, 3]
 
 
 def test_pages_tell_each_label(easeml: EasemlProcess, application: str) -> None:
     with httpx.Client(base_url=easeml.url, trust_env=False, follow_redirects=True) as browser:
-        browser.post("/login", data={"name": "lena", "password": PASSWORD})
+        person = {"name": "lena", "password": PASSWORD}
+        browser.post("/sign-in", data=person).raise_for_status()
         overview = browser.get(f"/applications/{application}").text
         assert "F1 by row" in overview
         with Client(url=easeml.url, key=easeml.key) as client:
-            task = client.models(application).items[0].task_id
+            task = next(client.models(application)).task_id
         page = browser.get(f"/tasks/{task}").text
     assert "How each label is found" in page
     assert "Precision" in page
@@ -122,10 +123,10 @@ def test_pages_tell_each_label(easeml: EasemlProcess, application: str) -> None:
 
 def test_tools_that_look_at_one_answer_say_so(easeml: EasemlProcess, application: str) -> None:
     with Client(url=easeml.url, key=easeml.key) as client:
-        why = {one.name: one.why_not for one in client.tools(application).items}
+        why = {one.name: one.why_not for one in client.application_tools(application)}
         with pytest.raises(Conflict, match="one answer a row"):
             client.ask_tool(application, "feasibility")
-        steps = client.next_steps(application)
+        steps = client.next_actions(application)
     takes = {"difference", "evaluation", "importance"}
     assert all("one answer a row" in why[name] for name in why.keys() - takes)
     assert not why["evaluation"]

@@ -16,8 +16,8 @@ _FORMULA = re.compile(rf"(?!{_NUMBER}\Z)[=+\-@\t\r].")  # a sign alone is a labe
 def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str, list[Any]]:
     """Return what was predicted, a cell a row, by the name of its column.
 
-    ``prediction``, which of several labels a row is their text with the separator between, or a list, and of several
-    numbers a column each, ``prediction_TARGET``;
+    ``prediction``, which of several labels a row is their text with the separator between, or a
+    list, and of several numbers a column each, ``prediction_TARGET``;
     for categories and labels a ``probability_CLASS`` each; for numbers ``lower`` and
     ``upper`` where the model has an interval; ``because_COLUMN``, what each column added, where that
     was asked for. A name that is ``taken`` gets an underscore more.
@@ -34,15 +34,14 @@ def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str,
 
 
 def _cells(prediction: Prediction) -> dict[str, list[Any]]:
-    """Return what was predicted as cells of a table: a column, or one for each of several numbers."""
+    """Return what was predicted as columns of a table: one, or one for each of several numbers."""
     if prediction.targets:
         columns = map(list, zip(*prediction.predictions, strict=True))
-        names = [f"{COLUMN}_{name}" for name in prediction.targets]
+        names = map(f"{COLUMN}_{{}}".format, prediction.targets)
         return dict(zip(names, columns, strict=True))
     if not prediction.separator:
         return {COLUMN: list(prediction.predictions)}
-    between = f"{prediction.separator} "
-    return {COLUMN: list(map(between.join, prediction.predictions))}
+    return {COLUMN: list(map(prediction.separator.join, prediction.predictions))}
 
 
 def _probability_columns(probabilities: Sequence[dict[str, float]]) -> dict[str, list[float]]:

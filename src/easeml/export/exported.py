@@ -78,8 +78,8 @@ class ExportedModel:
         if predicted.labels is not None:
             return _columns_of_labels(predicted.values, predicted.labels)
         if predicted.scales is not None:
-            numbers = zip(self.schema_out.parts, predicted.values.T.tolist(), strict=True)
-            return {f"prediction_{name}": values for name, values in numbers}
+            names = map("prediction_{}".format, self.schema_out.parts)
+            return dict(zip(names, predicted.values.T.tolist(), strict=True))
         values = predicted.values.tolist()
         if self.labels:
             values = [self.labels[name] for name in values]
@@ -96,10 +96,9 @@ class ExportedModel:
 
 def _columns_of_labels(values: Any, said: SaidLabels) -> dict[str, list[Any]]:
     """Return the labels of rows, and the probability of each of all labels, as columns."""
-    columns: dict[str, list[Any]] = {"prediction": said.choice.written(values)}
-    for place, name in enumerate(said.choice.names):
-        columns[f"probability_{name}"] = said.chances[:, place].tolist()
-    return columns
+    names = map("probability_{}".format, said.choice.names)
+    shares = dict(zip(names, said.chances.T.tolist(), strict=True))
+    return {"prediction": said.choice.written(values), **shares}
 
 
 def load_exported(folder: str | Path) -> ExportedModel:

@@ -32,8 +32,8 @@ class RefitSpec(Spec):
 
     Inputs ``version``, the declared folder, and ``predictions`` of the first fit. Outputs ``model``
     (folder) and ``predictions`` (Arrow file, by row id). ``quality``: of the model on the
-    validation rows, measured before. ``temperature`` and ``thresholds``: of an
-    ensemble, found before.
+    validation rows, measured before. ``temperature`` and
+    ``thresholds``: of an ensemble, found before.
     """
 
     kind: Literal["refit"] = "refit"

@@ -77,7 +77,8 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     interval of the quality. ``seconds``: of fitting and predicting; ``latency``: of predicting one
     row. ``fault``: how the model is worse than the baseline, in a sentence; empty where it is not.
     ``temperature``: of its probabilities, told by validation rows (``easeml.modules.calibration``).
-    ``thresholds``: of labels of which a row may have several, else None (``easeml.modules.thresholds``).
+    ``thresholds``: of labels of which a row may have several (``easeml.modules.thresholds``), or
+    None.
 
     Where the leash is long and the rows are many, a model of some of them is kept first. It is the
     result where the attempt is stopped at its limit.

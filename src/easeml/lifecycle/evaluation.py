@@ -67,7 +67,8 @@ class WorstExample:
     """A row on which the model did badly.
 
     ``row``: its name in the index of the inputs. ``score``: the chance that the model gave the
-    actual class, the absolute error, or F1 of the row's labels. ``values``: its inputs, as short texts.
+    actual class, the absolute error, or F1 of the row's labels. ``values``: its inputs, as short
+    texts.
     """
 
     row: int

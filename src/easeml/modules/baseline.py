@@ -28,8 +28,8 @@ def always_the_same(
     ``learnt``: the answers of the train rows, also as ``Answers``. Of a number, or each element of a
     tensor, it says the mean; of a category the commonest of ``classes``, with their shares as
     probabilities. By a table of costs (``class_weights`` of ``Predictions``) it says the class that
-    costs least. ``weights``: by which the train rows count. ``choice``: of labels of which a row may
-    have several; it says the commonest ones, as many as a row has on average.
+    costs least. ``weights``: by which the train rows count. ``choice``: of labels of which a row
+    may have several; it says the commonest ones, as many as a row has on average.
     """
     answers = answers_of(learnt, classes)
     known = answers.values[answers.are_known]

@@ -88,8 +88,8 @@ class Predictions:
     chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
     see ``decision``; None: all alike. ``widths`` (rows,): of numbers, how far each may be off as
     against the others, above 0; None: alike. ``labels``: of rows that may have several labels, the
-    chance of each; ``values`` (rows, labels) are 1 where a row has a label, else 0. ``scales`` (k,): of
-    several numbers a row, by which each is divided before it is judged; None: they count as they are.
+    chance of each; ``values`` (rows, labels) are 1 where a row has a label, else 0. ``scales`` (k,):
+    of several numbers a row, by which each is divided before it is judged; None: by nothing.
     """
 
     values: "NDArray[Any]"
@@ -118,6 +118,23 @@ class Predictions:
 
         said = SaidLabels(chances, choice)
         return cls(choice.chosen(chances), None, None, labels=said)
+
+    @property
+    def outputs(self) -> "NDArray[np.float64] | None":
+        """What several models' predictions are averaged by: chances of labels, numbers, or
+        probabilities; None where labels alone are known.
+        """
+        if self.labels is not None:
+            return self.labels.chances
+        return self.values if self.classes is None else self.probabilities
+
+    def with_outputs(self, outputs: "NDArray[np.float64]") -> "Predictions":
+        """Return other ``outputs`` as predictions of the same kind."""
+        if self.labels is not None:
+            return Predictions.of_labels(outputs, self.labels.choice)
+        if self.classes is None:
+            return replace(self, values=outputs)
+        return Predictions.of_probabilities(outputs, self.classes, self.class_weights)
 
     @property
     def class_scores(self) -> "NDArray[np.float64]":

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,8 @@ class TrainedEnsemble:
     """Trained pipelines of one input and output, and the share of each in what is predicted.
 
     ``weights`` add up to 1. ``manifest``: as of ``TrainedPipeline``. ``temperature``: of the mean
-    of their probabilities, see ``calibration``. ``choice``: how labels are chosen by the mean, where a
-    row may have several.
+    of their probabilities, see ``calibration``. ``choice``: how labels are chosen by the mean, where
+    a row may have several.
     """
 
     members: tuple[TrainedPipeline, ...]
@@ -94,15 +94,8 @@ def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Pr
     Labels are chosen from the means as the first of them was. Raises ``ValueError`` where only
     labels are known.
     """
-    classes = predictions[0].classes
-    if predictions[0].labels is not None:
-        chances = _mean([one.labels and one.labels.chances for one in predictions], weights)
-        return Predictions.of_labels(chances, predictions[0].labels.choice)
-    if classes is None:
-        values = _mean([one.values for one in predictions], weights)
-        return replace(predictions[0], values=values)
-    probabilities = _mean([one.probabilities for one in predictions], weights)
-    return Predictions.of_probabilities(probabilities, classes, predictions[0].class_weights)
+    mean = _mean([one.outputs for one in predictions], weights)
+    return predictions[0].with_outputs(mean)
 
 
 def _mean(parts: Sequence[Any], weights: Sequence[float]) -> Any:

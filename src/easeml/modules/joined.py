@@ -1,6 +1,7 @@
 """Predictions of several parts of the rows as those of all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,14 +16,9 @@ def joined(parts: Sequence[Predictions]) -> Predictions:
     first = parts[0]
     if len(parts) == 1:
         return first
-    if first.labels is not None:
-        chances = np.concatenate([part.labels.chances for part in parts if part.labels])
-        together = Predictions.of_labels(chances, first.labels.choice)
-        return together.with_values(np.concatenate([part.values for part in parts]))
     values = np.concatenate([part.values for part in parts])
-    known = [part.probabilities for part in parts if part.probabilities is not None]
-    probabilities = None
-    if len(known) == len(parts):
-        probabilities = np.concatenate(known)
-    weights = first.class_weights
-    return Predictions(values, probabilities, first.classes, weights, scales=first.scales)
+    known = [part.outputs for part in parts if part.outputs is not None]
+    if len(known) < len(parts):
+        return Predictions(values, None, first.classes, first.class_weights)
+    together = first.with_outputs(np.concatenate(known))
+    return replace(together, values=values, widths=None)

@@ -20,8 +20,7 @@ def decided_again(predictions: Predictions, target: Target) -> Predictions:
 
     Numbers, and labels without probabilities, stay as they are.
     """
-    if target.choice is not None:
-        return decided_by(predictions, target.choice)
+    predictions = decided_by(predictions, target.choice)
     if predictions.classes is None or predictions.probabilities is None:
         return predictions
     return Predictions.of_probabilities(
@@ -31,7 +30,8 @@ def decided_again(predictions: Predictions, target: Target) -> Predictions:
 
 def is_decided_alike(one: Predictions, other: Predictions) -> bool:
     """Tell whether two predictions of a model choose labels in the same way."""
-    if one.labels is not None and other.labels is not None:
+    if one.labels is not None:
+        assert other.labels is not None  # both are of one model
         return one.labels.choice == other.labels.choice
     if one.class_weights is None or other.class_weights is None:
         return one.class_weights is other.class_weights

@@ -28,7 +28,7 @@ class LabelChoice:
     names: tuple[str, ...]
     thresholds: tuple[float, ...]
     at_least_one: bool
-    separator: str = ";"
+    separator: str = "; "
 
     @classmethod
     def learn(cls, node: Mapping[str, Any], answers: _Numbers) -> "LabelChoice":
@@ -43,7 +43,7 @@ class LabelChoice:
         return self.filled(said.astype(np.float64), chances)
 
     def filled(self, said: _Numbers, chances: _Numbers) -> _Numbers:
-        """Return ``said`` (rows, k) with the likeliest label in empty rows, if there is to be one."""
+        """Return ``said`` (rows, k) with the likeliest label in empty rows, if one is to be."""
         if not self.at_least_one:
             return said
         empty = np.flatnonzero(~said.any(axis=1))
@@ -59,7 +59,8 @@ class LabelChoice:
 
     def named(self, values: _Numbers) -> list[list[str]]:
         """Return the names of the labels that rows (rows, k) have."""
-        return [[self.names[place] for place in np.flatnonzero(row)] for row in values]
+        names = np.array(self.names, dtype=object)
+        return [names[row > 0].tolist() for row in values]
 
     def written(self, values: _Numbers) -> list[str]:
         """Return the labels of rows (rows, k) as cells of the user's table have them."""

@@ -43,8 +43,8 @@ class Module:
     told, for which it is a family (``families``). ``sought``: a search may go by it; of others more
     is not better. ``monotonic``: a model that can be held to rise or fall with a feature
     (``contract.Data``). ``weights``: a model that learns from weights of rows, or an objective that
-    counts rows by them (``contract.Context``). ``labels``: an objective of rows that may have several
-    labels, which no other measures. ``wide``: what narrows the space on a table of more
+    counts rows by them (``contract.Context``). ``labels``: an objective of rows that may have
+    several labels, which no other measures. ``wide``: what narrows the space on a table of more
     columns than rows (``spaces.narrow``). ``contract``:
     the version that it is written for, or one of ``prototype.description.CONTRACTS``.
     """

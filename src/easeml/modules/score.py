@@ -198,7 +198,7 @@ def measured(
 
 
 def _unit(measure: Objective, target: str, predictions: Predictions) -> str:
-    """Return the unit of a value: of several numbers a row their spreads; empty where it has none."""
+    """Return the unit of a value: of several numbers a row their spreads; empty of none."""
     if not getattr(measure, "in_unit_of_target", False):
         return getattr(measure, "unit", "")
     return target if predictions.scales is None else SPREADS

@@ -6,7 +6,7 @@ ICML 2004, sections 2 and 2.1: models are added with replacement, each time the 
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def choose(
         place = _best(objective, actual[~held], others, counted)
         best[held] = _outputs(predictions[place].of_rows(held))
     like = predictions[0]
-    return Choice(weights, _as_predictions(unseen, like), _as_predictions(best, like))
+    return Choice(weights, like.with_outputs(unseen), like.with_outputs(best))
 
 
 def seconds_to_choose(
@@ -152,19 +152,7 @@ def _scaled(actual: NDArray[Any], like: Predictions) -> NDArray[np.float64]:
 
 
 def _outputs(predictions: Predictions) -> NDArray[np.float64]:
-    if predictions.labels is not None:
-        return predictions.labels.chances
-    if predictions.classes is None:
-        return np.asarray(predictions.values, dtype=np.float64)
-    return np.asarray(predictions.probabilities, dtype=np.float64)
-
-
-def _as_predictions(outputs: NDArray[np.float64], like: Predictions) -> Predictions:
-    if like.labels is not None:
-        return Predictions.of_labels(outputs, like.labels.choice)
-    if like.classes is None:
-        return replace(like, values=outputs)
-    return Predictions.of_probabilities(outputs, like.classes, like.class_weights)
+    return np.asarray(predictions.outputs, dtype=np.float64)
 
 
 def _chosen_alike(predictions: Sequence[Predictions]) -> Sequence[Predictions]:

@@ -31,7 +31,7 @@ class Target:
     of a tensor in a row; empty for a number. ``class_weights``: as of ``Predictions``.
     ``temperature``: of the model's probabilities (``calibration``); None before it is known.
     ``choice``: how labels are chosen where a row may have several; its ``shape`` is their number.
-    ``scales`` (k,): of several numbers a row, how far each spreads in training, as of ``Predictions``.
+    ``scales`` (k,): of several numbers a row, how far each spreads, as of ``Predictions``.
     """
 
     column: str
@@ -62,16 +62,13 @@ class Target:
             values = as_numbers(frame[column])
             finite = np.isfinite(values.reshape(len(values), -1)).all(axis=1)
             _check_values(values, column, finite)
-            choice = LabelChoice.learn(node, values) if node.get("labels") else None
             return cls(
                 column,
                 classes=None,
                 seen=None,
-                notes=tuple(_rare_labels(values, choice)),
                 numbers=values,
                 shape=values.shape[1:],
-                choice=choice,
-                scales=_scales(values) if node.get("parts") and choice is None else None,
+                **_of_several(node, values),
             )
 
         classes = np.asarray(labels_of(schema_out), dtype=object)
@@ -169,19 +166,8 @@ class Target:
 
     def to_json(self) -> dict[str, Any]:
         """Return what predicting needs."""
-        if self.choice is not None:
-            return {
-                "column": self.column,
-                "classes": None,
-                "shape": list(self.shape),
-                "temperature": self.temperature,
-                "choice": self.choice.to_json(),
-            }
         if self.classes is None or self.seen is None:
-            scales = None if self.scales is None else self.scales.tolist()
-            shape = list(self.shape)
-            known = {"column": self.column, "classes": None, "seen": None, "shape": shape}
-            return known if scales is None else {**known, "scales": scales}
+            return self._numbers_to_json()
         told = {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
         if self.class_weights is not None:
             told["class_weights"] = self.class_weights.tolist()
@@ -189,10 +175,25 @@ class Target:
             told["temperature"] = self.temperature
         return told
 
+    def _numbers_to_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "column": self.column,
+            "classes": None,
+            "seen": None,
+            "shape": list(self.shape),
+        }
+        if self.choice is not None:
+            told["choice"] = self.choice.to_json()
+            told["temperature"] = self.temperature
+        if self.scales is not None:
+            told["scales"] = self.scales.tolist()
+        return told
+
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Target":
         """Read what ``to_json`` gave."""
         if document["classes"] is None:
+            scales = document.get("scales")
             return cls(
                 document["column"],
                 None,
@@ -200,7 +201,7 @@ class Target:
                 shape=tuple(document.get("shape", ())),
                 temperature=document.get("temperature"),
                 choice=LabelChoice.from_json(document.get("choice")),
-                scales=np.asarray(document["scales"]) if "scales" in document else None,
+                scales=None if scales is None else np.asarray(scales),
             )
         weights = document.get("class_weights")
         return cls(
@@ -240,19 +241,26 @@ def _scales(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(spread > 0, spread, 1.0)
 
 
-def _rare_labels(values: NDArray[np.float64], choice: LabelChoice | None) -> list[str]:
+def _of_several(node: Mapping[str, Any], values: NDArray[np.float64]) -> dict[str, Any]:
+    """Return what else a target knows of which a row has several answers (rows, k)."""
+    if node.get("labels"):
+        choice = LabelChoice.learn(node, values)
+        return {"choice": choice, "notes": _rare_labels(values, choice)}
+    if node.get("parts"):
+        return {"scales": _scales(values)}
+    return {}
+
+
+def _rare_labels(values: NDArray[np.float64], choice: LabelChoice) -> tuple[str, ...]:
     """Return a sentence on the labels that no training row has, or one alone."""
-    if choice is None:
-        return []
     rows = values.sum(axis=0)
-    notes = []
-    for count, said in (
-        (0, "in no training row; it is never predicted"),
-        (1, "in one training row"),
-    ):
-        for place in np.flatnonzero(rows == count):
-            notes.append(f"Label {choice.names[place]!r} is {said}.")
-    return notes
+    names = np.array(choice.names, dtype=object)
+    never = "Label {!r} is in no training row; it is never predicted.".format
+    once = "Label {!r} is in one training row.".format
+    return (
+        *map(never, names[rows == 0]),
+        *map(once, names[rows == 1]),
+    )
 
 
 def as_numbers(values: Any) -> NDArray[np.float64]:

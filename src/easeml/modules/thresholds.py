@@ -1,4 +1,4 @@
-"""From which chance on a label is said, where rows may have several: what is best for the objective.
+"""From which chance on a label is said, where rows may have several: as the objective wants it.
 
 All labels begin with the common threshold that is best. A label leaves it for one of its own (Y.
 Yang, A study of thresholding strategies for text categorization, SIGIR 2001, section 2: "SCut")

@@ -89,7 +89,8 @@ class Node(Field):
     least one (``+``) of like ones. ``column``: the name of the column in the user's table.
     ``missing``: what stands for a missing value there, besides the usual. ``labels``: of a tensor of
     one dimension, the label that each element tells of: 1 where a row has it, else 0. ``separator``:
-    what stands between the labels of a row in the column; empty where cells are lists in JSON.
+    what stands between the labels of a row in the column, such as ``; ``; empty where cells are lists
+    in JSON.
     ``parts``: the columns of the table that are one answer together, an element each.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -36,8 +37,8 @@ class _Found:
 def content_of(values: Values) -> dict[str, Any]:
     """What a column says whose cells have several labels; nothing of another column.
 
-    ``labels``: in the order of their elements; ``separator``: see ``Node``; ``mean``: how many labels
-    a row has on average, empty cells among them, which are so many (``empty``).
+    ``labels``: in the order of their elements; ``separator``: see ``Node``; ``mean``: how many
+    labels a row has on average, empty cells among them, which are so many (``empty``).
     """
     sample = values.texts[:_SAMPLE]
     separator = _separator(sample)
@@ -62,11 +63,13 @@ def _content(values: Values, separator: str) -> dict[str, Any]:
 
 
 def _separator(sample: Sequence[str]) -> str:
-    """The separator of most cells."""
+    """What stands between labels in most cells, with the blanks around it as they mostly are."""
     if all(map(methodcaller("startswith", "["), sample)):
         return JSON
     text = "\n".join(sample)
-    return max(SEPARATORS, key=text.count)
+    sign = max(SEPARATORS, key=text.count)
+    written = Counter(re.findall(rf" ?{re.escape(sign)} ?", text))
+    return max([sign, *written], key=written.__getitem__)
 
 
 def _counted(values: Values, separator: str) -> _Found:
@@ -86,7 +89,7 @@ def _are_labels(found: _Found, values: Values, separator: str) -> bool:
     if not is_known:  # lists of numbers are tensors
         return False
     words = sum(map(len, map(str.split, found.rows))) / count
-    most_words = _MOST_WORDS.get(separator, _WORDS)
+    most_words = _MOST_WORDS.get(separator.strip(), _WORDS)
     longest = max(map(len, found.rows))
     is_short = words <= most_words and longest <= _LONGEST
     least_several = _LEAST_SEVERAL * values.present

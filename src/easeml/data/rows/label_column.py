@@ -1,4 +1,4 @@
-"""How a target is read whose rows have several labels: from the rows of a request, and from tables."""
+"""How a target is read whose rows have several labels: from rows of requests, and from tables."""
 
 from __future__ import annotations
 
@@ -39,5 +39,5 @@ class LabelColumn(CellColumn):
 
     def _fail(self, where: str, problem: str, findings: Findings) -> None:
         labels = ", ".join(self.node.labels[:10])
-        remedy = f"Give a list of labels in JSON, or a text with '{self.node.separator or ';'}' between; of: {labels}."
+        remedy = f"Give labels as a list in JSON, or as cells of the table have them; of: {labels}."
         findings.fault_of_cell(problem, f"{problem}.", where, self.name, remedy)

@@ -23,8 +23,8 @@ SURE_OF_TARGET = 0.7  # from which on a proposed target is taken without asking
 class ColumnReport:
     """One column. Its JSON is that of ``easeml.contract.datasets.Column``.
 
-    ``type``: number, category, text, timestamp; labels of a target whose rows have several; or, for cells that are no single values, image,
-    tensor, graph. ``role``: what is done with it: input, target, drop, weight. ``nature``: what it
+    ``type``: number, category, text, timestamp; labels of a target whose rows have several; or, for
+    cells that are no single values, image, tensor, graph. ``role``: what is done with it: input, target, drop, weight. ``nature``: what it
     seems to be, one of ``NATURES``; ``confidence`` and ``nature_confidence``: how sure, 0 to 1;
     ``evidence``: sentences that say why. ``missing``: share of the rows. ``distinct``: number of
     different values. ``classes``: the labels of a category, and those that a number would have as a
@@ -32,8 +32,8 @@ class ColumnReport:
     in a schema. ``missing_codes``: what the user declared to stand for no value;
     ``suspected_codes``: what seems to, and is a value until the user says so. ``content``: what the
     schema says of an image or tensor, its ``dim``, or of a graph, its nodes, classes and
-    constraints; of a text whose cells have several labels, ``labels``, ``separator`` and the ``mean``
-    number a row. ``distribution``: how the values that were looked at are spread, to be drawn.
+    constraints; of a text whose cells have several labels, ``labels``, ``separator`` and the
+    ``mean`` number a row. ``distribution``: how the values that were looked at are spread, to be drawn.
     ``leaks``: for columns as targets, what shows that this one knows them too well.
     """
 

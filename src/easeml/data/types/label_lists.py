@@ -30,7 +30,7 @@ def labels_in(text: str, separator: str) -> list[str]:
     """
     if text.lower() in MISSING:
         return []
-    found = _from_json(text) if separator == JSON else text.split(separator)
+    found = _from_json(text) if separator == JSON else text.split(separator.strip())
     stripped = map(str.strip, found)
     return list(dict.fromkeys(filter(None, stripped)))
 
@@ -54,7 +54,7 @@ def counted(texts: Iterable[str], separator: str) -> Counter[str]:
 
 
 def array_of(found: Sequence[str], labels: Sequence[str]) -> np.ndarray:
-    """The cell of a row with these labels. Raises ``BadCell`` for one that is none of ``labels``."""
+    """The cell of a row with these labels; raises ``BadCell`` for one that is not of ``labels``."""
     import numpy as np
 
     unknown = [label for label in found if label not in labels]
@@ -91,17 +91,16 @@ def in_words(name: str, content: Mapping[str, Any]) -> str:
     if not content.get("empty"):
         return said
     return (
-        f"{said} Empty cells are rows without a label ({content['empty']:,} of them): leave rows out "
-        "whose labels are not known."
+        f"{said} Empty cells are rows without a label ({content['empty']:,} of them): "
+        "leave rows out whose labels are not known."
     )
 
 
 def told(found: Sequence[str], separator: str) -> str:
-    """Labels as a cell has them: with their separator between, or as a list in JSON."""
+    """Labels as cells have them: with their separator between, or as a list in JSON."""
     if separator == JSON:
         return json.dumps(list(found), ensure_ascii=False)
-    between = f"{separator} "
-    return between.join(found)
+    return separator.join(found)
 
 
 def _from_json(text: str) -> list[str]:

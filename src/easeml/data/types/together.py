@@ -84,7 +84,7 @@ def with_joined(table: pa.Table, node: Node) -> pa.Table:
 
 
 def with_joined_value(row: Mapping[str, Any], node: Node) -> Mapping[str, Any]:
-    """Return a row of JSON with the value that several columns are together, where all are there."""
+    """Return a row of JSON with the value that several columns are together, if all are there."""
     if not node.parts:
         return row
     values = list(map(row.get, node.parts))
@@ -99,8 +99,8 @@ def with_joined_value(row: Mapping[str, Any], node: Node) -> Mapping[str, Any]:
 def _of_labels(parts: Sequence[ColumnReport]) -> ColumnReport:
     """The report of columns of yes and no as labels of which a row may have several."""
     names = list(map(_NAME, parts))
-    separator = SEPARATORS[0]
-    if separator in "".join(names):
+    separator = f"{SEPARATORS[0]} "
+    if SEPARATORS[0] in "".join(names):
         separator = JSON
     content = {
         "labels": names,

@@ -83,7 +83,7 @@ def fit_table(
         columns[name] = _column(table, name, kind, schema_in, differences, forgiven=forgiven)
     if only is not None and target not in only:
         return Fitted(columns, differences, notes)
-    may_lack = not schema_out.parts and not schema_out.labels_of_rows
+    may_lack = not {*schema_out.parts, *schema_out.labels_of_rows}
     if may_lack and answers and target not in table.column_names:
         differences.append(
             f"column '{target}', the target, is missing (rows without it can be fed as pool)."

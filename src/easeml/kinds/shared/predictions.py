@@ -6,8 +6,8 @@ Columns: ``row`` (int64), ``role`` (validation, test, or train of what folds pre
 are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a
 label, key ``class_weights`` (``easeml.modules.decision``). Of rows that may have several labels
 ``probabilities`` are the chances of these, and key ``choice`` tells how they are chosen
-(``easeml.modules.labels``). Key ``scales``: by which several numbers a row are judged. ``width`` (double), where predictions
-have widths.
+(``easeml.modules.labels``). Key ``scales``: by which several numbers a row are judged. ``width``
+(double), where predictions have widths.
 """
 
 import json

@@ -138,7 +138,8 @@ def _of_labels(found: Evaluation, scores: np.ndarray) -> ToolAnswer:
     )
     worst = min(found.by_label, key=attrgetter("f1"))
     return ToolAnswer(
-        advice=f"All labels are right on {exact:.1%} of {found.rows:,} rows; F1 by row is {mean:.4g}. "
+        advice=f"All labels are right on {exact:.1%} of {found.rows:,} rows. "
+        f"F1 by row is {mean:.4g}. "
         f"{worst.label} is found worst (F1 {worst.f1:.4g}, {worst.rows:,} rows have it).",
         numbers=numbers,
         assumes=_ASSUMES,

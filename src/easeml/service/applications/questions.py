@@ -11,7 +11,7 @@ from easeml.errors import Conflict
 from easeml.lifecycle.tool import OF_ONE_ANSWER, tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
-from easeml.service.advice import asked_models, tools
+from easeml.service.advice import tools
 from easeml.service.applications import declaration_plan
 from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks import requests, task_views
@@ -48,8 +48,9 @@ def ask(
             raise Conflict(f"{tool.name} is asked about a model, and there is none before Start.")
         registry = knowledge_base.of_tenant(tx, caller.tenant_id)
         plan = declaration_plan.plan(tables, declaration, registry)
-        answer = next(one for one in plan.columns.columns if one.name == plan.columns.target)
-        if answer.type in asked_models.SEVERAL and not tool.several:
+        target = plan.columns.schema_out
+        several = {*target.labels_of_rows, *target.parts}
+        if several and not tool.several:
             raise Conflict(OF_ONE_ANSWER, where=version_id)
         told = {
             "plan": declaration_plan.told(plan),

@@ -179,7 +179,7 @@ def classes_of(version: DatasetVersion) -> int:
 def size(version: DatasetVersion) -> tuple[int, int]:
     """Return the rows that are learned from to judge a model, and the ``width`` of its inputs.
 
-    By folds, and for each of several labels, a row is learned from several times, and costs as much.
+    By folds, and for each of several labels, a row is learned from several times: it costs as much.
     """
     target = version.target or {}
     labels = len(target.get("content", {}).get("labels", ())) if target.get("type") == LABELS else 1

@@ -74,9 +74,10 @@ def _check_classes(tables: Tables, application: Application) -> None:
 
 def _why_not(tables: Tables, application: Application) -> str:
     """Return why the models of an application are not compared; empty where they are."""
-    if asked_models.has_several(tables, application):
+    kind = tables.versions.get(application.version_id).target_type
+    if kind in asked_models.SEVERAL:
         return OF_ONE_ANSWER
-    return asked_models.OF_CLASSES if asked_models.predicts_numbers(tables, application) else ""
+    return asked_models.OF_CLASSES if kind == "number" else ""
 
 
 def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:

@@ -123,7 +123,7 @@ def _evidence(store: Store, caller: Caller, version: DatasetVersion, folder: Pat
 
 
 def _hidden(answers: "pd.Series") -> "pd.Series":
-    """Return answers that tell nothing: missing ones, or zeros of tensors, which cannot be missing."""
+    """Return answers that tell nothing: missing ones, or zeros of tensors, which are never so."""
     import numpy as np
 
     if answers.dtype == object:

@@ -47,8 +47,8 @@ class Wishes:
     ``size`` in kilobytes are what a model may take. ``ways`` are how the prediction has to follow
     a column. ``codes`` are the values of a column, with commas, that stand for missing ones.
     ``split`` says which rows test, as a declaration does; empty: those drawn at random. ``ahead``:
-    how many steps the target is forecast; empty: it is not. ``together``: whether the targets are one
-    answer; empty: each has an application of its own.
+    how many steps the target is forecast; empty: it is not. ``together``: whether the targets are
+    one answer; empty: each has an application of its own.
     """
 
     target: str
