@@ -152,10 +152,10 @@ def _print_report(report: TaskReport) -> None:
         say(f"Each row counts once here, whatever its weight in column '{found.weight}'.")
     if found.confusion:
         _print_confusion(found.labels, found.confusion)
+    last = "error" if found.residuals else "probability of actual"
     if found.by_label:
         _print_by_label(found.by_label)
-    last = "error" if found.residuals else "probability of actual"
-    last = "F1 of its labels" if found.by_label else last
+        last = "F1 of its labels"
     worst = [(one.row, one.actual, one.predicted, figure(one.score)) for one in found.worst]
     return print_table(["row id", "actual", "predicted", last], worst)
 

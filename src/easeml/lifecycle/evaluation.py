@@ -140,12 +140,15 @@ def right_rows(answers: pd.Series, said: Unseen) -> NDArray[np.bool_]:
 
 
 def row_errors(answers: pd.Series, said: Unseen) -> NDArray[np.float64]:
-    """Return the absolute error of each row (n,); of tensors, the mean over the known elements.
+    """Return the absolute error of each row (n,); of tensors, the mean over the known elements, of
+    several numbers in their standard deviations.
 
     NaN where the answer or the prediction is missing.
     """
     predicted = np.asarray(said.values, dtype=np.float64)
     errors = np.abs(_numbers(answers, predicted) - predicted)
+    if said.scales is not None:
+        errors = errors / said.scales
     if errors.ndim == 1:
         return errors
     errors = errors.reshape(len(errors), -1)

@@ -23,13 +23,15 @@ class Unseen:
 
     ``values``: numbers, or labels. ``chances`` (n, C) in the order of ``classes``; None where the
     models say no chances. Both are None where the answers are numbers. ``labels``: of rows that may
-    have several labels, the names of these, for which ``values`` (n, labels) are 1 or 0.
+    have several labels, the names of these, for which ``values`` (n, labels) are 1 or 0. ``scales``
+    (k,): of several numbers a row, by which their errors are divided; None: by nothing.
     """
 
     values: np.ndarray
     chances: np.ndarray | None = None
     classes: np.ndarray | None = None
     labels: tuple[str, ...] = ()
+    scales: np.ndarray | None = None
 
 
 @dataclass(frozen=True, slots=True)

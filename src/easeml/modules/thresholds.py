@@ -1,10 +1,10 @@
 """From which chance on a label is said, where rows may have several: as the objective wants it.
 
-All labels begin with the common threshold that is best. A label leaves it for one of its own (Y.
-Yang, A study of thresholding strategies for text categorization, SIGIR 2001, section 2: "SCut")
-where its rows say so beyond chance: that of a label of few rows would follow their noise. Rows
-that the model has not learned from tell. What is measured on the same rows is chosen by thresholds
-that other rows told, so that they do not flatter it.
+All labels have the common threshold that is best; of an objective that is a mean over labels each
+has the one that is best for it (Y. Yang, A study of thresholding strategies for text
+categorization, SIGIR 2001, section 2: "SCut"), if enough rows have the label: else it would follow
+their noise. Rows that the model has not learned from tell. Each row is judged by thresholds that
+other rows told, so that nothing is flattered.
 """
 
 from typing import Any
@@ -20,9 +20,9 @@ from .weights import Weights, counts_of
 
 _FOLDS = 5
 _SEED = 20180801
-_MOST_COMMON = 60  # common thresholds that are tried
+_MOST_TRIED = 60  # thresholds
 _MOST_ROWS = 5_000  # tell a threshold well
-_BEYOND_CHANCE = 2.0  # standard errors
+_LEAST_ROWS = 20  # that have a label, for a threshold of its own
 _Numbers = NDArray[np.float64]
 
 
@@ -67,55 +67,24 @@ def _best(
     answers, chances, counts = answers[::every], chances[::every], counts[::every]
     if not len(answers):
         return choice
-    best = _common(measure, answers, chances, counts, choice)
-    scores = getattr(measure, "scores_of_rows", None)
-    if scores is None:
-        return best
-    common = np.asarray(best.thresholds)
-    own = common.copy()
-    for label in range(len(common)):
-        said = best.chosen(chances)
-        without, having = said.copy(), said.copy()
-        without[:, label], having[:, label] = 0.0, 1.0
-        otherwise = choice.filled(without, chances)
-        gains = counts * (scores(answers, having) - scores(answers, otherwise))
-        own[label] = _own(gains, chances[:, label], common[label])
-    return best.with_thresholds(own.tolist())
-
-
-def _common(
-    measure: Objective, answers: _Numbers, chances: _Numbers, counts: _Numbers, choice: LabelChoice
-) -> LabelChoice:
-    """Return the choice with the one threshold for all labels that is best."""
-    places = np.linspace(0, 1, _MOST_COMMON)
-    tried = np.unique(np.quantile(chances, places, method="nearest"))
-    tried = np.append(tried[tried > 0], 0.5)
+    tried = _tried(chances)
     found = []
+    of_labels = []
+    by_label = getattr(measure, "scores_of_labels", None)
     for threshold in tried.tolist():
-        one = choice.with_thresholds([threshold] * len(choice.names))
-        found.append(measure.quality(answers, one.chosen(chances), counts))
-    best = tried[int(np.argmax(found))]
-    return choice.with_thresholds([float(best)] * len(choice.names))
+        said = choice.with_thresholds([threshold] * len(choice.names)).chosen(chances)
+        found.append(measure.quality(answers, said, counts))
+        if by_label is not None:
+            of_labels.append(by_label(answers, said, counts))
+    best = np.full(len(choice.names), tried[int(np.argmax(found))])
+    if of_labels:
+        own = tried[np.argmax(of_labels, axis=0)]
+        best = np.where(answers.sum(axis=0) >= _LEAST_ROWS, own, best)
+    return choice.with_thresholds(best.tolist())
 
 
-def _own(gains: _Numbers, chances: _Numbers, common: float) -> float:
-    """Return the threshold of a label: ``common``, unless another is better beyond chance.
-
-    ``gains`` (rows,): what saying the label in a row brings; ``chances`` (rows,) of the label.
-    """
-    order = np.argsort(-chances, kind="stable")
-    reached = np.cumsum(gains[order])
-    place = int(reached.argmax())
-    found = float(chances[order[place]])
-    between = _between(chances, found, common)
-    change = gains[between]
-    is_chance = abs(change.sum()) <= _BEYOND_CHANCE * np.sqrt((change**2).sum())
-    if reached[place] <= 0 or is_chance:
-        return common
-    return found
-
-
-def _between(chances: _Numbers, one: float, other: float) -> NDArray[np.bool_]:
-    """Tell of which rows the label is said by one of two thresholds alone."""
-    low, high = min(one, other), max(one, other)
-    return (chances >= low) & (chances < high)
+def _tried(chances: _Numbers) -> _Numbers:
+    """Return thresholds that tell chances (rows, k) apart, and the even one."""
+    places = np.linspace(0, 1, _MOST_TRIED)
+    some = np.unique(np.quantile(chances, places, method="nearest"))
+    return np.append(some[some > 0], 0.5)

@@ -24,9 +24,10 @@ class ColumnReport:
     """One column. Its JSON is that of ``easeml.contract.datasets.Column``.
 
     ``type``: number, category, text, timestamp; labels of a target whose rows have several; or, for
-    cells that are no single values, image, tensor, graph. ``role``: what is done with it: input, target, drop, weight. ``nature``: what it
-    seems to be, one of ``NATURES``; ``confidence`` and ``nature_confidence``: how sure, 0 to 1;
-    ``evidence``: sentences that say why. ``missing``: share of the rows. ``distinct``: number of
+    cells that are no single values, image, tensor, graph. ``role``: what is done with it: input,
+    target, drop, weight. ``nature``: what it seems to be, one of ``NATURES``; ``confidence`` and
+    ``nature_confidence``: how sure, 0 to 1; ``evidence``: sentences that say why. ``missing``:
+    share of the rows. ``distinct``: number of
     different values. ``classes``: the labels of a category, and those that a number would have as a
     category where it has few (whole) values. ``format``: how numbers or timestamps are written, as
     in a schema. ``missing_codes``: what the user declared to stand for no value;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,12 +126,12 @@ def drawn_rows(claims: Sequence[Mapping[str, Any]]) -> list[DrawnRows]:
 
 def without_rows(rows: Predicted) -> Predicted:
     """Return what a file of newer rows is that has none, with the columns of ``rows``."""
-    from easeml.lifecycle.held_out import Predicted, Unseen
+    from easeml.lifecycle.held_out import Predicted
 
     none = {}
     for name, said in rows.by.items():
         chances = None if said.chances is None else said.chances[:0]
-        none[name] = Unseen(said.values[:0], chances, said.classes, said.labels)
+        none[name] = replace(said, values=said.values[:0], chances=chances)
     return Predicted(rows.inputs.iloc[:0], rows.answers.iloc[:0], none)
 
 
@@ -256,7 +256,13 @@ def _said(found: Any) -> Unseen:
     from easeml.lifecycle.held_out import Unseen
 
     labels = found.labels.choice.names if found.labels else ()
-    return Unseen(found.values, found.probabilities, found.classes, labels)
+    return Unseen(
+        found.values,
+        found.probabilities,
+        found.classes,
+        labels,
+        found.scales,
+    )
 
 
 def _elsewhere(sources: Sources, rows: Any) -> float:

@@ -166,7 +166,13 @@ def _evaluation_of(frame: pd.DataFrame, target: str, predictions: Predictions) -
 
     rows = frame.set_index("_row")
     labels = predictions.labels.choice.names if predictions.labels else ()
-    said = Unseen(predictions.values, predictions.probabilities, predictions.classes, labels)
+    said = Unseen(
+        predictions.values,
+        predictions.probabilities,
+        predictions.classes,
+        labels,
+        predictions.scales,
+    )
     answers: pd.Series = rows.pop(target)
     found = evaluate(rows, answers, said)
     return Evaluation.model_validate(asdict(found))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _TOLD_COLUMNS = 8  # inputs of a bad row that a table shows
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+_OF_SEVERAL = " in standard deviations"
 _ASSUMES = (
     "The model has not learned from these rows.",
     "Where they chose it among others, as validation rows do, it looks better here than it is.",
@@ -65,7 +66,8 @@ def _ask(
     if said.labels:
         return _of_labels(found, row_f1(answers, said)), config
     if said.classes is None:
-        return _of_numbers(found, answers, row_errors(answers, said)), config
+        unit = _OF_SEVERAL if said.scales is not None else ""
+        return _of_numbers(found, answers, row_errors(answers, said), unit), config
     return _of_classes(found, right_rows(answers, said), _commonest(answers, said)), config
 
 
@@ -103,15 +105,15 @@ def _of_classes(found: Evaluation, right: np.ndarray, commonest: tuple[str, int]
     )
 
 
-def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray) -> ToolAnswer:
+def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray, unit: str) -> ToolAnswer:
     errors = errors[np.isfinite(errors)]
     error = float(errors.mean())
     half = _Z * float(errors.std()) / np.sqrt(len(errors))
     numbers = [
-        Number("error", "Mean absolute error", error, max(0.0, error - half), error + half),
+        Number("error", f"Mean absolute error{unit}", error, max(0.0, error - half), error + half),
         Number("rows", "Rows", found.rows),
     ]
-    advice = f"It is off by {error:.4g} on average, over {found.rows:,} rows."
+    advice = f"It is off by {error:.4g} on average{unit}, over {found.rows:,} rows."
     if answers.dtype.kind == "f":  # not tensors
         baseline = float((answers - answers.median()).abs().mean())
         numbers.append(Number("baseline", "Mean absolute error of the median", baseline))
@@ -122,7 +124,7 @@ def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray) -> To
         numbers=tuple(numbers),
         assumes=_ASSUMES,
         figures=_figures(found),
-        tables=(_worst(found, "Absolute error"),),
+        tables=(_worst(found, f"Absolute error{unit}"),),
     )
 
 

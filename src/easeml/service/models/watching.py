@@ -218,12 +218,12 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
 
 def _why_no_look(tables: Tables, application: Application) -> str:
     """Return that no rows were looked at yet, and what that needs."""
-    if asked_models.has_several(tables, application):
-        return OF_ONE_ANSWER
     said = "No rows of production were looked at for the model that serves."
     log = tables.request_logs.find(id=application.id)
     if log is None or not log.share:
         return f"{said} Requests have to be kept first: easeml app log {application.id} --share 1"
+    if asked_models.has_several(tables, application):
+        return OF_ONE_ANSWER
     return f"{said} A request is kept some seconds after its answer; then it can be looked at."
 
 

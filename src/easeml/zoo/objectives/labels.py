@@ -80,11 +80,17 @@ class LabelF1:
 
     def value(self, actual: NDArray[Any], predicted: _Numbers, weights: Weights = None) -> float:
         """Return the mean over the labels."""
+        met = (actual + predicted).any(axis=0)
+        scores = self.scores_of_labels(actual, predicted, weights)
+        return float(scores[met].mean()) if met.any() else 1.0
+
+    def scores_of_labels(
+        self, actual: NDArray[Any], predicted: _Numbers, weights: Weights = None
+    ) -> _Numbers:
+        """Return F1 of each label (labels,); 1 of one that no row has or is given."""
         counts = counts_of(weights, len(actual))
         right = counts @ (actual * predicted)
-        there = counts @ actual + counts @ predicted
-        met = there > 0
-        return float((2 * right[met] / there[met]).mean()) if met.any() else 1.0
+        return _shares(2 * right, counts @ actual + counts @ predicted)
 
     def quality(self, actual: NDArray[Any], predicted: _Numbers, weights: Weights = None) -> float:
         """Return the mean over the labels."""
@@ -92,5 +98,5 @@ class LabelF1:
 
 
 def _shares(parts: _Numbers, wholes: _Numbers) -> _Numbers:
-    """Return parts of wholes (rows,), 1 where there is nothing."""
-    return np.where(wholes > 0, parts / np.maximum(wholes, 1.0), 1.0)
+    """Return parts of wholes, 1 where there is nothing."""
+    return np.where(wholes > 0, parts / np.where(wholes > 0, wholes, 1.0), 1.0)
