@@ -242,7 +242,8 @@ def _of_labels(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: in
 
 def _named(row: NDArray[np.float64], labels: Sequence[str]) -> str:
     """Return the labels that a row has, as one text."""
-    return ", ".join(labels[place] for place in np.flatnonzero(row)) or "no label"
+    named = np.array(labels, dtype=object)[row > 0].tolist()
+    return ", ".join(named) or "no label"
 
 
 def _label_found(label: str, actual: NDArray, predicted: NDArray) -> LabelFound:

@@ -13,38 +13,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .contract import Context, Data, Model, Trained
+from .contract import Context, Data, Model
 from .files import load_json, save_json
 
-_FILE = "answers.json"
+_FILE, _SAME = "answers.json", "same.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """An answer that is the same in every row: 1 or 0 of a label, or a number."""
+
+    value: float
+    notes: tuple[str, ...] = ()
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return it for each row."""
+        return np.full(X.shape[0], self.value)
+
+    def save(self, folder: Path) -> None:
+        """Write it."""
+        save_json(folder / _SAME, self.value)
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedEachAnswer:
-    """A trained model an answer; in its place what is the same in all rows."""
+    """A trained model an answer."""
 
-    parts: tuple[Trained | float, ...]
+    parts: tuple[Any, ...]
     notes: tuple[str, ...] = ()
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the chance of each label, or each number (rows, k)."""
-        said = np.empty((X.shape[0], len(self.parts)))
-        for place, part in enumerate(self.parts):
-            said[:, place] = part if isinstance(part, float) else _having(part.predict(X))
-        return said
+        said = [_having(part.predict(X)) for part in self.parts]
+        return np.stack(said, axis=1)
 
     def save(self, folder: Path) -> None:
-        """Write a numbered folder a trained model, and what has none."""
-        constants: list[float | None] = []
+        """Write a numbered folder a trained model."""
+        save_json(folder / _FILE, len(self.parts))
         for place, part in enumerate(self.parts):
-            if isinstance(part, float):
-                constants.append(part)
-                continue
-            constants.append(None)
             own = folder / str(place)
             own.mkdir()
             part.save(own)
-        save_json(folder / _FILE, constants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,25 +65,32 @@ class EachAnswer:
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedEachAnswer:
         """Fit the model once an answer; ``data.y`` (rows, k): 1 or 0 of labels, or numbers."""
-        parts: list[Trained | float] = []
+        parts = []
         notes: dict[str, None] = {}
         own = replace(context, checkpoint=None)
         for answers in data.y.T:
-            if answers.min() == answers.max():
-                parts.append(float(answers[0]))
-                continue
-            y = answers.astype(np.intp) if self.classes else answers
-            fitted = self.model.fit(replace(data, y=y, classes=self.classes), config, own)
+            fitted = self._fitted(replace(data, y=answers, classes=self.classes), config, own)
             parts.append(fitted)
             notes.update(dict.fromkeys(fitted.notes))
         return TrainedEachAnswer(tuple(parts), tuple(notes))
 
+    def _fitted(self, data: Data, config: Mapping[str, Any], context: Context) -> Any:
+        if data.y.min() == data.y.max():
+            return Same(float(data.y[0]))
+        if self.classes:
+            data = replace(data, y=data.y.astype(np.intp))
+        return self.model.fit(data, config, context)
+
     def load(self, folder: Path) -> TrainedEachAnswer:
         """Read what was saved."""
-        parts: list[Trained | float] = []
-        for place, constant in enumerate(load_json(folder / _FILE)):
-            parts.append(self.model.load(folder / str(place)) if constant is None else constant)
-        return TrainedEachAnswer(tuple(parts))
+        count = load_json(folder / _FILE)
+        folders = map(folder.joinpath, map(str, range(count)))
+        return TrainedEachAnswer(tuple(map(self._loaded, folders)))
+
+    def _loaded(self, folder: Path) -> Any:
+        if (folder / _SAME).exists():
+            return Same(load_json(folder / _SAME))
+        return self.model.load(folder)
 
 
 def _having(said: NDArray[np.float64]) -> NDArray[np.float64]:

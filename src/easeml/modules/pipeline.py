@@ -21,7 +21,6 @@ from .contract import (
     Context,
     Data,
     FittedTransform,
-    Model,
     Predictions,
     SupervisedTransform,
     Trained,
@@ -198,7 +197,7 @@ def fit(
     )
 
 
-def _learner(choice: Mapping[str, Any], target: Target) -> Model:
+def _learner(choice: Mapping[str, Any], target: Target) -> Any:
     """Return what learns a target: of several answers a row it is fitted once an answer."""
     model = _module_of(choice).make()
     if target.choice is not None:

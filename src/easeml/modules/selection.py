@@ -133,9 +133,10 @@ def _value(
 
     Many mixtures of classifiers have the same accuracy: the more probable answers decide then.
     """
-    if like.scales is not None:
-        scaled = scorer(objective, _scaled(actual, like), None, weights=row_weights)
-        return lambda outputs: scaled(outputs / like.scales)
+    scales = like.scales
+    if scales is not None:
+        scaled = scorer(objective, as_numbers(actual) / scales, None, weights=row_weights)
+        return lambda outputs: scaled(outputs / scales)
     quality = scorer(objective, actual, like.classes, like.class_weights, row_weights)
     if like.labels is not None:
         choice = like.labels.choice
@@ -144,11 +145,6 @@ def _value(
         return quality
     likelihood = scorer("log-loss", actual, like.classes, weights=row_weights)
     return lambda outputs: quality(outputs) + _TIE * likelihood(outputs)
-
-
-def _scaled(actual: NDArray[Any], like: Predictions) -> NDArray[np.float64]:
-    """Return several numbers a row, each divided by its scale."""
-    return as_numbers(actual) / like.scales
 
 
 def _outputs(predictions: Predictions) -> NDArray[np.float64]:

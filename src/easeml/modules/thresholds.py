@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .added import objective_for
-from .contract import Objective, Predictions
+from .contract import Predictions
 from .labels import LabelChoice
 from .target import as_numbers
 from .weights import Weights, counts_of
@@ -60,7 +60,7 @@ def decided_by(said: Predictions, choice: LabelChoice | None) -> Predictions:
 
 
 def _best(
-    measure: Objective, answers: _Numbers, chances: _Numbers, counts: _Numbers, choice: LabelChoice
+    measure: Any, answers: _Numbers, chances: _Numbers, counts: _Numbers, choice: LabelChoice
 ) -> LabelChoice:
     """Return the choice with the thresholds that are best on these rows."""
     every = 1 + len(answers) // _MOST_ROWS

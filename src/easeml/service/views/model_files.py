@@ -4,7 +4,7 @@ import json
 import tarfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from easeml.contract.applications import TestQuality
 from easeml.contract.measures import judged_on
@@ -16,9 +16,6 @@ from easeml.service.models.trained_models import show_models
 from easeml.service.retention.facts import EXPORTED
 from easeml.store import Store, Transaction
 from easeml.store.records import DatasetVersion
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MODEL, FACTS, TEST_ROWS = "model", "facts.json", "test-rows.parquet"
 FIRST_FIT, EVIDENCE = "first-fit", "evidence"
@@ -122,7 +119,7 @@ def _evidence(store: Store, caller: Caller, version: DatasetVersion, folder: Pat
     return path
 
 
-def _hidden(answers: "pd.Series") -> "pd.Series":
+def _hidden(answers: Any) -> Any:
     """Return answers that tell nothing: missing ones, or zeros of tensors, which are never so."""
     import numpy as np
 
