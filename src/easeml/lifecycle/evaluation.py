@@ -140,9 +140,9 @@ def right_rows(answers: pd.Series, said: Unseen) -> NDArray[np.bool_]:
 
 
 def row_errors(answers: pd.Series, said: Unseen) -> NDArray[np.float64]:
-    """Return the absolute error of each row (n,); of tensors, the mean over the known elements, of
-    several numbers in their standard deviations.
+    """Return the absolute error of each row (n,); of tensors, the mean over the known elements.
 
+    Errors of several numbers a row are in their standard deviations.
     NaN where the answer or the prediction is missing.
     """
     predicted = np.asarray(said.values, dtype=np.float64)
