@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.data import DatasetError, declare, infer_table, parse_rows, read_table
+from easeml.data import DatasetError, declare, infer_table, parse_rows, read_table, replaced
+from easeml.data.types.declared_columns import with_one_answer
 from easeml.data.types.label_lists import JSON, array_of, labels_in, told
 from easeml.data.versions.fitting import fit_table
 from easeml.schema import Schema
@@ -173,3 +174,40 @@ def test_a_gap_among_numbers_together_is_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "41,yes,1,,2\n")
     with pytest.raises(DatasetError, match="there in each row"):
         declared(path, "price", together=["days"])
+
+
+@pytest.mark.parametrize(
+    ("target", "others", "out"),
+    [("sick", ["tired"], ["price", "days"]), ("price", ["days"], ["sick", "tired"])],
+)
+def test_all_rows_of_columns_together_can_make_place_for_others(
+    tmp_path: Path, target: str, others: list[str], out: list[str]
+) -> None:
+    path = together(tmp_path)
+    version = declared(path, target, together=others, keep=["a"], drop=out)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(lines[:31]) + "\n")
+    read = read_table(path)
+    made = replaced(version, read, infer_table(read).columns, "rows")
+    assert made.target == version.target
+    assert made.schema_out == version.schema_out
+    assert made.summary["rows"] == 30
+
+
+def test_labels_that_came_and_went_with_other_rows_are_told(tmp_path: Path) -> None:
+    cells = [cell.replace("{}", ";") for cell in COMMON]
+    version = declared(table_of(tmp_path, cells * 5))
+    path = table_of(tmp_path, [cell.replace("red", "pink") for cell in cells] * 5, "2.csv")
+    read = read_table(path)
+    made = replaced(version, read, infer_table(read).columns, "rows")
+    assert "'tags' has labels that it had not: pink." in made.notes
+    assert "'tags' has not any more: red." in made.notes
+
+
+def test_who_looks_at_one_answer_takes_each_combination_as_a_class(tmp_path: Path) -> None:
+    cells = [cell.replace("{}", ";") for cell in COMMON[:-1]] * 8
+    reports = infer_table(read_table(table_of(tmp_path, cells)), "tags").columns
+    assert with_one_answer(reports, "tags") == {"tags": "category"}
+    assert with_one_answer(reports, "a") == {}
+    classes = declared(tmp_path / "rows.csv", set=with_one_answer(reports, "tags"))
+    assert classes.schema_out.columns["tags"].type == "category"

@@ -108,6 +108,14 @@ def declare_columns(
     return assemble(columns, chosen)
 
 
+def with_one_answer(reports: Sequence[ColumnReport], target: str) -> dict[str, str]:
+    """Return what to ``set`` for who looks at one answer a row: several labels are one class."""
+    several = [report.name for report in reports if report.content.get("labels")]
+    if target not in several:
+        return {}
+    return {target: "category"}
+
+
 def _check_names(by_name: Mapping[str, ColumnReport], named: Iterable[str | None]) -> None:
     """Refuse a name of no column; None names nothing."""
     unknown = next(filterfalse({None, *by_name}.__contains__, named), None)

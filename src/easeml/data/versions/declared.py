@@ -189,7 +189,7 @@ def _with_data(table: pa.Table, report: ColumnReport) -> ColumnReport:
     if report.type in CELLS:
         return report
     if report.type == LABELS:
-        return replace(report, missing=0.0)
+        return replace(report, missing=0.0, classes=report.content["labels"])
     array = _plain(table, report)
     missing = v.missing_mask(array, report.type)
     report = replace(report, missing=float(missing.mean()), classes=[])
