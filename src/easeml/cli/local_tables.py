@@ -50,7 +50,8 @@ def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> Lab
             "each row holds more than one value.", where=f"column '{held[0]}'", remedy=remedy
         )
     declared = declare(table, reports, target, with_one_answer(reports, target), keep=keep)
-    frame = pd.concat(declared.frames.values()).sort_values(ROW)
+    known = pd.concat(declared.frames.values()).dropna(subset=[declared.target])
+    frame = known.sort_values(ROW)
     return LabelledTable(
         inputs=frame.drop(columns=[ROW, declared.target]).reset_index(drop=True),
         target=pd.Series(frame[declared.target]).reset_index(drop=True),
