@@ -192,6 +192,7 @@ def test_all_rows_of_columns_together_can_make_place_for_others(
     assert made.target == version.target
     assert made.schema_out == version.schema_out
     assert made.summary["rows"] == 30
+    assert not any("Columns that were not there" in note for note in made.notes)
 
 
 def test_labels_that_came_and_went_with_other_rows_are_told(tmp_path: Path) -> None:

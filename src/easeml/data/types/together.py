@@ -211,8 +211,9 @@ def _cells(table: pa.Table, node: Node) -> tuple[pa.Field, pa.Array]:
         names = np.array(node.parts, dtype=object)
         texts = list(map(partial(_told, names, node.separator), rows))
         return pa.field(node.label, pa.string()), pa.array(texts, pa.string())
-    report = tensor_report(node.label, rows)
-    return reported(report, to_arrow("tensor", object_array(rows)))
+    cells = list(rows)
+    report = tensor_report(node.label, cells)
+    return reported(report, to_arrow("tensor", object_array(cells)))
 
 
 def _told(names: np.ndarray, separator: str, has: np.ndarray) -> str:

@@ -92,6 +92,7 @@ def _notes(version: Declared, made: Declared, table: pa.Table) -> list[str]:
     before = sum(map(len, version.frames.values()))
     notes = [f"{counted(table.num_rows)} took the place of {counted(before)}."]
     known = [report.name for report in version.columns]
+    known += version.schema_out.parts
     further = _without(table.column_names, known)
     if further:
         notes.append(f"Columns that were not there are not used: {_listed(further)}.")
