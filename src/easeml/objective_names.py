@@ -4,8 +4,10 @@ _KNOWN = {
     "f-beta": "F-beta",
     "f1-macro": "macro F1",
     "f1-weighted": "weighted F1",
+    "label-f1": "F1 by label",
     "r2": "R²",
     "roc-auc": "ROC AUC",
+    "row-f1": "F1 by row",
 }
 
 

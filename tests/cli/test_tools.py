@@ -159,3 +159,13 @@ def trained(table: Path, folder: Path, name: str) -> Path:
 def batch(said: str) -> int:
     numbers = json.loads(said)["numbers"]
     return next(one["value"] for one in numbers if one["name"] == "batch")
+
+
+def test_rows_without_a_target_are_left_out(tmp_path: Path) -> None:
+    from easeml.cli.local_tables import read_labelled
+
+    lines = [f"{number % 9},{'' if number % 5 == 0 else 'xy'[number % 2]}" for number in range(40)]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,kind", *lines]) + "\n")
+    table = read_labelled(tmp_path / "rows.csv", "kind")
+    assert table.target.notna().all()
+    assert table.rows.tolist() == [number for number in range(40) if number % 5]

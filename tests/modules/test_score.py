@@ -9,6 +9,7 @@ from sklearn import metrics
 
 from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Predictions, interval, load_registry, measured, score, value
+from easeml.modules.labels import LabelChoice
 
 CLASSES = np.array(["a", "b", "c"], dtype=object)
 OF_NUMBERS = ("r2", "mean-absolute-error", "rmse", "mape", "pinball-10", "pinball-90")
@@ -74,12 +75,38 @@ def test_number_measures() -> None:
     ) == pytest.approx(0.0)
 
 
+def several_labels() -> tuple[np.ndarray, Predictions]:
+    """Rows with any of three labels, which one time in five are said wrongly."""
+    random = np.random.default_rng(2)
+    actual = random.integers(2, size=(200, 3)).astype(float)
+    chances = np.clip(0.8 * actual + random.normal(0.1, 0.25, size=actual.shape), 0, 1)
+    choice = LabelChoice(("a", "b", "c"), (0.5,) * 3, at_least_one=False)
+    return actual, Predictions.of_labels(chances, choice)
+
+
+def test_measures_of_labels_are_those_of_scikit_learn() -> None:
+    actual, predicted = several_labels()
+    both = actual, predicted.values
+    assert not actual.any(axis=1).all()  # some rows have no label
+    wanted = {
+        "row-f1": metrics.f1_score(*both, average="samples", zero_division=1),
+        "label-f1": metrics.f1_score(*both, average="macro"),
+        "jaccard": metrics.jaccard_score(*both, average="samples", zero_division=1),
+        "subset-accuracy": metrics.accuracy_score(*both),
+        "hamming-score": 1 - metrics.hamming_loss(*both),
+    }
+    for name, one in wanted.items():
+        assert value(name, actual, predicted) == pytest.approx(one), name
+
+
 @pytest.mark.parametrize(
     "name", [one.name for one in load_registry().of_kind("objective") if not one.takes]
 )
 def test_intervals_hold_the_quality_and_repeat(name: str) -> None:
-    of_numbers = name in OF_NUMBERS
-    actual, predicted = numbers() if of_numbers else labelled()
+    if load_registry().get(name).labels:
+        actual, predicted = several_labels()
+    else:
+        actual, predicted = numbers() if name in OF_NUMBERS else labelled()
     quality, low, high = interval(name, actual, predicted)
     assert low <= quality <= high
     assert low < high

@@ -30,6 +30,7 @@ WITH_SERVICE = {
     "pictures.md",
     "rolling-out.md",
     "samples.md",
+    "several-labels.md",
     "tables.md",
     "taking-it-home.md",
     "what-good-means.md",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -58,6 +58,7 @@ def create(
     *,
     query: options.Query = "",
     target: options.Targets = None,
+    together: options.Together = False,
     objective: options.Objective = None,
     costs: options.Costs = None,
     cost_unit: options.CostUnit = "",
@@ -103,13 +104,15 @@ def create(
         dataset = dataset_of(client, data, query=query, header=header, table=table, quiet=as_json)
         version = client.wait_version_ready(dataset.version.id)
         targets = target or []
-        say_aside(*_notes(version, targets or [None]))
+        _check_together(targets, together=together)
+        say_aside(*_notes(version, [" + ".join(targets)] if together else targets or [None]))
         declaration = made_request(
             Declaration,
             dataset_id=dataset.id,
             version_id=version.id,
             name=name,
             target=next(iter(targets), None) or _asked_target(version),
+            together=targets[1:] if together else [],
             objective=objective,
             cost_unit=cost_unit,
             set=changes,
@@ -133,10 +136,11 @@ def create(
             ),
         )
         declarations = [declaration]
-        if len(targets) > 1:
+        is_one_each = len(targets) > 1 and not together
+        if is_one_each:
             declarations = one_a_target(declaration, targets, dataset.name)
         for one in declarations:
-            with _told_of(one.target if len(targets) > 1 else None):
+            with _told_of(one.target if is_one_each else None):
                 _propose(client, one, wanted, quiet=as_json)
         if not yes:
             typer.confirm("Start?", default=True, abort=True)
@@ -155,6 +159,15 @@ def _told_of(target: str | None) -> Iterator[None]:
             raise
         where = ", ".join(filter(None, (error.where, f"--target '{target}'")))
         raise InvalidInput(error.message, where=where, remedy=error.remedy) from error
+
+
+def _check_together(targets: Sequence[str], *, together: bool) -> None:
+    if together and len(targets) < 2:
+        raise InvalidInput(
+            "One column is no several.",
+            where="--together",
+            remedy="Name each: --target A --target B --together.",
+        )
 
 
 def _notes(version: Version, targets: Iterable[str | None]) -> dict[str, None]:

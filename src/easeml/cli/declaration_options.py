@@ -21,6 +21,13 @@ Targets = Annotated[
         "application of its own, which is not told the others."
     ),
 ]
+Together = Annotated[
+    bool,
+    typer.Option(
+        help="The targets are one answer: one application with one quality predicts them all. They "
+        "are yes or no each, or a number each."
+    ),
+]
 Objective = Annotated[
     str | None,
     typer.Option(

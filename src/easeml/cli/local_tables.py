@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from easeml.data import CELLS, ROW, DatasetError, Rows, declare, infer_table, parse_rows, read_table
+from easeml.data.types.declared_columns import with_one_answer
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> Lab
         raise DatasetError(
             "each row holds more than one value.", where=f"column '{held[0]}'", remedy=remedy
         )
-    declared = declare(table, reports, target, keep=keep)
-    frame = pd.concat(declared.frames.values()).sort_values(ROW)
+    declared = declare(table, reports, target, with_one_answer(reports, target), keep=keep)
+    known = pd.concat(declared.frames.values()).dropna(subset=[declared.target])
+    frame = known.sort_values(ROW)
     return LabelledTable(
         inputs=frame.drop(columns=[ROW, declared.target]).reset_index(drop=True),
         target=pd.Series(frame[declared.target]).reset_index(drop=True),

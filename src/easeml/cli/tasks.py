@@ -24,7 +24,7 @@ from easeml.cli.output import (
 )
 from easeml.cli.steering import WorkId, job_of
 from easeml.client import Client
-from easeml.contract.evaluation import TaskReport
+from easeml.contract.evaluation import LabelFound, TaskReport
 from easeml.contract.jobs import Job
 from easeml.contract.measures import best_of, figure, named
 from easeml.contract.models import Measure
@@ -153,8 +153,20 @@ def _print_report(report: TaskReport) -> None:
     if found.confusion:
         _print_confusion(found.labels, found.confusion)
     last = "error" if found.residuals else "probability of actual"
+    if found.by_label:
+        _print_by_label(found.by_label)
+        last = "F1 of its labels"
     worst = [(one.row, one.actual, one.predicted, figure(one.score)) for one in found.worst]
     return print_table(["row id", "actual", "predicted", last], worst)
+
+
+def _print_by_label(found: list[LabelFound]) -> None:
+    """Print how each label is found."""
+    rows = []
+    for one in found:
+        shares = map(figure, (one.precision, one.recall, one.f1))
+        rows.append((one.label, one.rows, one.said, *shares))
+    print_table(["label", "rows", "said", "precision", "recall", "F1"], rows)
 
 
 def _print_confusion(labels: list[str], confusion: list[list[int]]) -> None:

@@ -57,6 +57,7 @@ class Declaration(Request):
     seed: int = 0
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
     weight: str | None = None  # the column that says how much each row counts; no input
+    together: list[str] = Field(default_factory=list)  # columns that are one answer with the target
     forecast: Forecast | None = None  # the target follows its own past
 
 
@@ -266,6 +267,8 @@ class Prediction(Answer):
 
     ``request_id``: by which feedback names it. ``lower`` and ``upper`` enclose a share ``coverage``
     of numbers, where the model has intervals. ``attributions``: where they were asked for.
+    ``separator``: of rows that may have several labels, whose predictions are lists of these: what
+    stands between labels in the table that was learned from; empty where it has lists, too.
     """
 
     request_id: str = ""
@@ -276,6 +279,10 @@ class Prediction(Answer):
     lower: list[float] | None = None
     upper: list[float] | None = None
     coverage: float | None = None
+    separator: str | None = None
+    targets: list[str] = Field(
+        default_factory=list
+    )  # of several numbers a row, whose predictions are lists of these: the columns
     attributions: list[Attribution] = Field(default_factory=list)
     quality: dict[str, Any] | None = None  # where the rows had their labels
     notes: list[str] = Field(default_factory=list)

@@ -27,7 +27,7 @@ class Column(Answer):
     """What easeml saw in a column, and what it proposes."""
 
     name: str
-    type: str  # number, category, text, timestamp; image, tensor, graph
+    type: str  # number, category, text, timestamp; labels of a target; image, tensor, graph
     role: str  # what is done with it: input, target, drop, weight
     missing: float = 0.0  # share of the rows
     distinct: int = 0
@@ -46,7 +46,7 @@ class Column(Answer):
     )  # seem to; confirm with set COLUMN.missing
     content: dict[str, Any] = Field(
         default_factory=dict
-    )  # of an image, tensor or graph: what the schema says of it
+    )  # of an image, tensor, graph or lists of labels: what the schema says of it
     distribution: dict[str, Any] = Field(
         default_factory=dict
     )  # {low, high, counts} of numbers, else {values, others}
@@ -99,7 +99,10 @@ def notes_beside(version: Version, target: str | None) -> list[str]:
 
 def _without_answer(version: Version, target: str | None) -> list[str]:
     """Return what becomes of the rows of an upload that have no target, if any has none."""
-    share = next((one.missing for one in version.columns if one.name == target), 0.0)
+    answers = [one for one in version.columns if one.name == target]
+    share = sum(
+        one.missing for one in answers if not one.content
+    )  # of labels an empty cell is none
     rows = version.summary.get("rows", 0)
     without = round(share * rows)
     if not without:

@@ -43,7 +43,7 @@ class WorstExample(Answer):
     """A row on which the model did badly. ``row``: its place in the upload, from 0; ``values``: of
     its inputs.
 
-    ``score``: probability of the actual class, or the absolute error.
+    ``score``: probability of the actual class, the absolute error, or F1 of the row's labels.
     """
 
     row: int
@@ -51,6 +51,20 @@ class WorstExample(Answer):
     predicted: str
     score: float
     values: dict[str, str] = Field(default_factory=dict)
+
+
+class LabelFound(Answer):
+    """How a label is found, where rows may have several: ``rows`` have it, ``said`` were given it.
+
+    ``precision``, ``recall`` and ``f1`` in [0, 1]; 0 where nothing tells.
+    """
+
+    label: str
+    rows: int
+    said: int
+    precision: float
+    recall: float
+    f1: float
 
 
 class CurvePoint(Answer):
@@ -76,6 +90,7 @@ class Evaluation(Answer):
     calibration: list[CalibrationBin] = Field(default_factory=list)
     residuals: list[Residual] = Field(default_factory=list)
     worst: list[WorstExample] = Field(default_factory=list)
+    by_label: list[LabelFound] = Field(default_factory=list)
     curve: list[CurvePoint] = Field(default_factory=list)
 
 

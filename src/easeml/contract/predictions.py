@@ -16,11 +16,13 @@ _FORMULA = re.compile(rf"(?!{_NUMBER}\Z)[=+\-@\t\r].")  # a sign alone is a labe
 def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str, list[Any]]:
     """Return what was predicted, a cell a row, by the name of its column.
 
-    ``prediction``; for categories a ``probability_CLASS`` each; for numbers ``lower`` and
+    ``prediction``, which of several labels a row is their text with the separator between, or a
+    list, and of several numbers a column each, ``prediction_TARGET``;
+    for categories and labels a ``probability_CLASS`` each; for numbers ``lower`` and
     ``upper`` where the model has an interval; ``because_COLUMN``, what each column added, where that
     was asked for. A name that is ``taken`` gets an underscore more.
     """
-    columns: dict[str, list[Any]] = {COLUMN: list(prediction.predictions)}
+    columns = _cells(prediction)
     columns |= _probability_columns(prediction.probabilities or [])
     if prediction.lower is not None and prediction.upper is not None:
         columns["lower"] = list(prediction.lower)
@@ -29,6 +31,17 @@ def as_columns(prediction: Prediction, taken: Collection[str] = ()) -> dict[str,
         for one in row.columns:
             columns.setdefault(f"because_{one.column}", []).append(one.value)
     return {_free_name(name, taken): cells for name, cells in columns.items()}
+
+
+def _cells(prediction: Prediction) -> dict[str, list[Any]]:
+    """Return what was predicted as columns of a table: one, or one for each of several numbers."""
+    if prediction.targets:
+        columns = map(list, zip(*prediction.predictions, strict=True))
+        names = map(f"{COLUMN}_{{}}".format, prediction.targets)
+        return dict(zip(names, columns, strict=True))
+    if not prediction.separator:
+        return {COLUMN: list(prediction.predictions)}
+    return {COLUMN: list(map(prediction.separator.join, prediction.predictions))}
 
 
 def _probability_columns(probabilities: Sequence[dict[str, float]]) -> dict[str, list[float]]:

@@ -92,13 +92,15 @@ class WeightedPipeline(_Wire):
     """A candidate, and its share of what an ensemble predicts.
 
     ``leash``: seconds after which its fit ends with what it has; None: it goes on. ``temperature``:
-    of its probabilities, as its first fit found it; None: they stay as they are.
+    of its probabilities, as its first fit found it; None: they stay as they are. ``thresholds``: of
+    labels of which a row may have several, likewise.
     """
 
     pipeline: Pipeline
     weight: float
     leash: float | None = None
     temperature: float | None = None
+    thresholds: list[float] | None = None
 
 
 class GpuShare(_Wire):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data import CELLS, ColumnTable, kinds_of, parse_rows
 from easeml.modules import conformal, row_order
 from easeml.modules.ensemble import TrainedEnsemble, load_model
+from easeml.modules.labels import SaidLabels
 from easeml.modules.pipeline import TrainedPipeline
 from easeml.modules.row_order import Beyond
 from easeml.schema import Schema
@@ -74,6 +75,11 @@ class ExportedModel:
         The columns are those of ``predict``.
         """
         predicted = self.trained.predict(rows)
+        if predicted.labels is not None:
+            return _columns_of_labels(predicted.values, predicted.labels)
+        if predicted.scales is not None:
+            names = map("prediction_{}".format, self.schema_out.parts)
+            return dict(zip(names, predicted.values.T.tolist(), strict=True))
         values = predicted.values.tolist()
         if self.labels:
             values = [self.labels[name] for name in values]
@@ -86,6 +92,13 @@ class ExportedModel:
         if band is not None:
             columns["lower"], columns["upper"] = conformal.bounds(band, predicted)
         return columns
+
+
+def _columns_of_labels(values: Any, said: SaidLabels) -> dict[str, list[Any]]:
+    """Return the labels of rows, and the probability of each of all labels, as columns."""
+    names = map("probability_{}".format, said.choice.names)
+    shares = dict(zip(names, said.chances.T.tolist(), strict=True))
+    return {"prediction": said.choice.written(values), **shares}
 
 
 def load_exported(folder: str | Path) -> ExportedModel:

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class AdaptSpec(Spec):
     """Adapt: fit the pipelines of what serves to recent rows, one ``way``.
 
-    ``members``: of an ensemble, or the pipeline of a single model. ``temperature``: of an
-    ensemble's probabilities. ``base_id``: the model that
+    ``members``: of an ensemble, or the pipeline of a single model. ``temperature`` and ``thresholds``: of an
+    ensemble. ``base_id``: the model that
     serves. ``whole``: it serves as fitted on train and validation rows, and so does what is made.
 
     Inputs ``version``, the declared folder, ``base``, the model as it was fitted on train rows, its
@@ -52,6 +52,7 @@ class AdaptSpec(Spec):
     name: str
     members: list[WeightedPipeline]
     temperature: float = 1.0
+    thresholds: list[float] | None = None
     base_id: str
     source: str
     whole: bool

@@ -75,7 +75,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     weights which other validation rows chose; ``gain`` is over the model that these others choose.
     """
     from easeml.data import read_version
-    from easeml.modules import calibration, conformal, known_rows, row_order, score
+    from easeml.modules import calibration, conformal, known_rows, row_order, score, thresholds
     from easeml.modules.ensemble import TrainedEnsemble, combined, seal
     from easeml.modules.selection import choose
     from easeml.modules.suspicion import suspicions
@@ -91,19 +91,22 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     weights = choice.weights[places].tolist()
     of_test = _of_test(spec, inputs, version)
     temperature, unseen = calibration.calibrated(actual, choice.unseen, counts)
+    of_labels, unseen = thresholds.told_by(spec.objective, actual, unseen, counts)
+    _, best = thresholds.told_by(spec.objective, actual, choice.best, counts)
     frames, predictions = by_role(version, rows, unseen)
     frames["test"] = version.test
     of_members = combined([of_test[place] for place in places], weights)
-    predictions["test"] = calibration.at(of_members, temperature)
+    of_all = calibration.at(of_members, temperature)
+    predictions["test"] = thresholds.decided_by(of_all, of_labels)
     row_ids = {role: frame["_row"] for role, frame in frames.items()}
     write_predictions(outputs / "predictions", row_ids, predictions)
     write_evaluation(outputs / "evaluation", version, rows, unseen)
 
     folder = outputs / "model"
     members = _members(inputs, folder, places)
-    trained = TrainedEnsemble(members, tuple(weights), temperature=temperature)
+    trained = TrainedEnsemble(members, tuple(weights), temperature=temperature, choice=of_labels)
     found, unmeasured = qualities_of(spec, version, rows, unseen, trained.predict)
-    gain = found["quality"] - score(spec.objective, actual, choice.best, counts)
+    gain = found["quality"] - score(spec.objective, actual, best, counts)
     seal(
         trained,
         folder,
@@ -127,6 +130,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         "members": told,
         "gain": gain,
         "temperature": temperature,
+        "thresholds": of_labels and of_labels.thresholds,
     }
     return TaskResult(
         ok=True,

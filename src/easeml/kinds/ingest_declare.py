@@ -38,6 +38,7 @@ class DeclareSpec(Spec):
     seed: int = 0
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
     weight: str | None = None  # the column that says how much each row counts
+    together: list[str] = Field(default_factory=list)  # that are one answer with the target
     series: list[str] | None = None  # the columns that tell apart series that are forecast
 
 
@@ -62,6 +63,7 @@ def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResul
         spec.split,
         spec.weight,
         spec.series,
+        spec.together,
     )
     return version_made(declared, outputs)
 

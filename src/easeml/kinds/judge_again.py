@@ -77,15 +77,20 @@ def _judged(
     spec: JudgeAgainSpec, version: Any, target: Target, inputs: Path, outputs: Path, place: int
 ) -> tuple[dict[str, Any], bool]:
     """Return what a model is found to be, and whether it says other labels now."""
+    from easeml.modules import thresholds
     from easeml.modules.judged_again import decided_again, is_decided_alike, notes_again, rewrite
 
     model = inputs / f"model-{place}"
     rows, before = read_judging(inputs / f"predictions-{place}", version)
-    unseen = decided_again(before, target)
+    counts = weights_of(version, rows["_row"])
+    decided = decided_again(before, target)
+    choice, unseen = thresholds.told_by(spec.objective, rows[version.target], decided, counts)
+    target = target.choosing(choice)
     frames, said = by_role(version, rows, unseen)
     predict = partial(_predicted, model, target)
     found, notes = qualities_of(spec, version, rows, unseen, predict)
     found |= held_out_of(spec.objective, version, frames, said)
+    found["thresholds"] = choice and choice.thresholds
     found["notes"] = notes_again(notes, target)
     if is_decided_alike(before, unseen):
         return found, False

@@ -32,7 +32,8 @@ class RefitSpec(Spec):
 
     Inputs ``version``, the declared folder, and ``predictions`` of the first fit. Outputs ``model``
     (folder) and ``predictions`` (Arrow file, by row id). ``quality``: of the model on the
-    validation rows, measured before. ``temperature``: of an ensemble, found before.
+    validation rows, measured before. ``temperature`` and
+    ``thresholds``: of an ensemble, found before.
     """
 
     kind: Literal["refit"] = "refit"
@@ -40,6 +41,7 @@ class RefitSpec(Spec):
     objective: str
     quality: float
     temperature: float = 1.0
+    thresholds: list[float] | None = None
     schema_in: dict[str, Any]
     schema_out: dict[str, Any]
     seed: int = 0

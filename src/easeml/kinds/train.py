@@ -19,7 +19,7 @@ from easeml.contract.tasks import Pipeline, Spec, TaskResult, checkpoint_of
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.histories import history_of
 from easeml.kinds.shared.inputs import version_of_job
-from easeml.kinds.shared.judged import BY_FOLDS, further_folds, held_out_of, judging
+from easeml.kinds.shared.judged import BY_FOLDS, by_role, further_folds, held_out_of, judging
 from easeml.kinds.shared.predictions import ROLES, write_predictions
 from easeml.kinds.shared.qualities import latency_of, qualities_of, write_evaluation
 from easeml.kinds.shared.row_weights import weights_of
@@ -69,7 +69,7 @@ class TrainSpec(Spec):
 
 def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write outputs ``model``, ``predictions`` and ``evaluation``; return ``{quality, low, high,
-    metrics, measures, name, seconds, latency, fault, temperature}``.
+    metrics, measures, name, seconds, latency, fault, temperature, thresholds}``.
 
     Quality is on validation rows, and so are ``metrics``, the quality by every objective that fits,
     and ``measures``, the same in their own units (``easeml.modules.Measured``).
@@ -77,6 +77,8 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     interval of the quality. ``seconds``: of fitting and predicting; ``latency``: of predicting one
     row. ``fault``: how the model is worse than the baseline, in a sentence; empty where it is not.
     ``temperature``: of its probabilities, told by validation rows (``easeml.modules.calibration``).
+    ``thresholds``: of labels of which a row may have several (``easeml.modules.thresholds``), or
+    None.
 
     Where the leash is long and the rows are many, a model of some of them is kept first. It is the
     result where the attempt is stopped at its limit.
@@ -111,7 +113,7 @@ def _train(
     fidelity: float = 1.0,
 ) -> TaskResult:
     """Train on a share of the rows, and write all outputs; see ``train``."""
-    from easeml.modules import calibration, conformal, known_rows, row_order
+    from easeml.modules import calibration, conformal, known_rows, row_order, thresholds
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
     from easeml.modules.suspicion import suspicions
@@ -144,9 +146,12 @@ def _train(
     rows, unseen = judging(frames, predictions)
     weights = weights_of(version, rows["_row"])
     temperature, unseen = calibration.calibrated(rows[target], unseen, weights)
-    trained = trained.at_temperature(temperature)
+    choice, unseen = thresholds.told_by(spec.objective, rows[target], unseen, weights)
+    trained = trained.at_temperature(temperature).choosing(choice and choice.thresholds)
     seconds = time.perf_counter() - started
-    predictions = {role: calibration.at(said, temperature) for role, said in predictions.items()}
+    _, judged = by_role(version, rows, unseen)
+    of_test = calibration.at(predictions["test"], temperature)
+    predictions = {**judged, "test": thresholds.decided_by(of_test, choice)}
     row_ids = {role: frame["_row"] for role, frame in frames.items()}
     write_predictions(outputs / "predictions", row_ids, predictions)
     with span("measure"):
@@ -177,6 +182,7 @@ def _train(
         "latency": latency,
         "fault": fault,
         "temperature": temperature,
+        "thresholds": choice and choice.thresholds,
     }
     doubts = [fault] if fault else []
     doubts += suspicions(rows[target], unseen)

@@ -67,7 +67,8 @@ class WorstExample:
     """A row on which the model did badly.
 
     ``row``: its name in the index of the inputs. ``score``: the chance that the model gave the
-    actual class, or the absolute error. ``values``: its inputs, as short texts.
+    actual class, the absolute error, or F1 of the row's labels. ``values``: its inputs, as short
+    texts.
     """
 
     row: int
@@ -78,11 +79,27 @@ class WorstExample:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelFound:
+    """How a label is found: ``rows`` have it, ``said`` were given it.
+
+    ``precision``, ``recall`` and ``f1`` in [0, 1]; 0 where nothing tells.
+    """
+
+    label: str
+    rows: int
+    said: int
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """How a model does on ``rows`` rows with a known answer. What does not fit its target is empty.
 
     ``confusion[actual][predicted]`` counts rows of ``labels``: of many classes those with the
-    most mistakes, the rest as one. ``worst``: the worst row comes first.
+    most mistakes, the rest as one. ``worst``: the worst row comes first. ``by_label``: of rows that
+    may have several labels.
     """
 
     rows: int
@@ -92,6 +109,7 @@ class Evaluation:
     calibration: list[CalibrationBin] = field(default_factory=list)
     residuals: list[Residual] = field(default_factory=list)
     worst: list[WorstExample] = field(default_factory=list)
+    by_label: list[LabelFound] = field(default_factory=list)
 
 
 def evaluate(
@@ -101,12 +119,15 @@ def evaluate(
 
     Args:
         inputs: a row each, named by the index.
-        answers: (n,) classes, numbers, or arrays of numbers that all have one shape.
+        answers: (n,) classes, numbers, or arrays of numbers that all have one shape; of rows that
+            may have several labels, arrays of 1 or 0 a label.
         said: what the model says of each row.
         worst: how many of the worst rows are told.
     """
     if said.classes is not None:
         return _of_classes(inputs, answers, said, worst)
+    if said.labels:
+        return _of_labels(inputs, answers, said, worst)
     return _of_numbers(inputs, answers, said, worst)
 
 
@@ -121,10 +142,13 @@ def right_rows(answers: pd.Series, said: Unseen) -> NDArray[np.bool_]:
 def row_errors(answers: pd.Series, said: Unseen) -> NDArray[np.float64]:
     """Return the absolute error of each row (n,); of tensors, the mean over the known elements.
 
+    Errors of several numbers a row are in their standard deviations.
     NaN where the answer or the prediction is missing.
     """
     predicted = np.asarray(said.values, dtype=np.float64)
     errors = np.abs(_numbers(answers, predicted) - predicted)
+    if said.scales is not None:
+        errors = errors / said.scales
     if errors.ndim == 1:
         return errors
     errors = errors.reshape(len(errors), -1)
@@ -192,6 +216,42 @@ def _of_classes(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: i
         calibration=calibration,
         worst=examples,
     )
+
+
+def row_f1(answers: pd.Series, said: Unseen) -> NDArray[np.float64]:
+    """Return F1 of the labels of each row (n,); 1 of a row without any, for which none is said."""
+    actual, predicted = _numbers(answers, said.values), said.values
+    there = actual.sum(axis=1) + predicted.sum(axis=1)
+    right = 2 * (actual * predicted).sum(axis=1)
+    return np.where(there > 0, right / np.maximum(there, 1), 1.0)
+
+
+def _of_labels(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: int) -> Evaluation:
+    actual = _numbers(answers, said.values)
+    scores = row_f1(answers, said)
+    examples = []
+    wrong = np.flatnonzero(scores < 1)
+    for at in wrong[np.argsort(scores[wrong], kind="stable")[:worst]]:
+        labels = _named(actual[at], said.labels), _named(said.values[at], said.labels)
+        examples.append(_example(inputs, at, *labels, float(scores[at])))
+    found = []
+    for place, label in enumerate(said.labels):
+        found.append(_label_found(label, actual[:, place], said.values[:, place]))
+    return Evaluation(rows=len(actual), worst=examples, by_label=found)
+
+
+def _named(row: NDArray[np.float64], labels: Sequence[str]) -> str:
+    """Return the labels that a row has, as one text."""
+    named = np.array(labels, dtype=object)[row > 0].tolist()
+    return ", ".join(named) or "no label"
+
+
+def _label_found(label: str, actual: NDArray, predicted: NDArray) -> LabelFound:
+    right = float((actual * predicted).sum())
+    rows, said = int(actual.sum()), int(predicted.sum())
+    precision, recall = right / max(said, 1), right / max(rows, 1)
+    f1 = 2 * right / max(rows + said, 1)
+    return LabelFound(label, rows, said, precision, recall, f1)
 
 
 def _codes(labels: Any, said: Unseen) -> NDArray[np.intp]:

@@ -22,14 +22,18 @@ class Unseen:
     """What models that have not seen n rows say of each.
 
     ``values``: numbers, or labels. ``chances`` (n, C) in the order of ``classes``; None where the
-    models say no chances. Both are None where the answers are numbers. ``widths`` (n,): of numbers,
-    how far each may be off as against the others, above 0, infinite where nothing can be said;
-    None: alike.
+    models say no chances. Both are None where the answers are numbers. ``labels``: of rows that may
+    have several labels, the names of these, for which ``values`` (n, labels) are 1 or 0. ``scales``
+    (k,): of several numbers a row, by which their errors are divided; None: by nothing. ``widths``
+    (n,): of numbers, how far each may be off as against the others, above 0, infinite where nothing
+    can be said; None: alike.
     """
 
     values: np.ndarray
     chances: np.ndarray | None = None
     classes: np.ndarray | None = None
+    labels: tuple[str, ...] = ()
+    scales: np.ndarray | None = None
     widths: np.ndarray | None = None
 
 

@@ -113,6 +113,7 @@ class Tool:
     yes: str = ""  # the verdict with which a command ends with 0; with any other, it ends with 1
     models: Models = ""
     of_classes: bool = False  # it is of models that predict classes, and not numbers
+    several: bool = False  # it also takes rows with several answers: labels, or numbers
     check: Callable[[Any, bool], None] | None = field(default=None, repr=False)
     save: Callable[[Any], bytes] | None = None
     load: Callable[[Any, bytes], Any] | None = None
@@ -203,6 +204,15 @@ class Tool:
 def installed_tools() -> Installed[Tool]:
     """Return every tool that is installed; looked for once a process."""
     return find_installed("tool", "", "easeml.lifecycle.tools", "easeml.tools", "TOOLS")
+
+
+OF_ONE_ANSWER = "It looks at one answer a row, and these rows may have several."
+"""Why a tool is not asked about such rows, which does not say ``several``."""
+
+
+def of_one_answer() -> frozenset[str]:
+    """Return the names of the tools that take no rows with several answers."""
+    return frozenset(tool.name for tool in all_tools() if not tool.several)
 
 
 def all_tools() -> list[Tool]:

@@ -10,9 +10,11 @@ ICML 2017, section 4.2).
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .contract import Predictions
-from .target import encode_labels
+from .labels import at_temperature, both_ways
+from .target import as_numbers, encode_labels
 from .temperature import LEAST, softened, temperature_of
 from .weights import Weights, counts_of
 
@@ -39,6 +41,8 @@ def calibrated(
     on them by about half a nat in all. 1 and ``said`` for numbers, and labels without
     probabilities.
     """
+    if said.labels is not None:
+        return _of_labels(as_numbers(actual), said, weights)
     if said.probabilities is None or said.classes is None:
         return 1.0, said
     codes = encode_labels(actual, said.classes)
@@ -46,8 +50,22 @@ def calibrated(
     return found, at(said, found)
 
 
+def _of_labels(
+    answers: NDArray[np.float64], said: Predictions, weights: Weights
+) -> tuple[float, Predictions]:
+    """Return one temperature for the chances of all labels, each against that of not having it."""
+    assert said.labels is not None
+    pairs = both_ways(said.labels.chances)
+    counts = np.repeat(counts_of(weights, len(answers)), answers.shape[1])
+    found = temperature_of(answers.reshape(-1).astype(np.intp), pairs, counts)
+    return found, at(said, found)
+
+
 def at(said: Predictions, temperature: float) -> Predictions:
     """Return what was said at a temperature; numbers, and labels alone, stay as they are."""
+    if said.labels is not None:
+        chances = at_temperature(said.labels.chances, temperature)
+        return Predictions.of_labels(chances, said.labels.choice)
     if said.probabilities is None or said.classes is None:
         return said
     probabilities = softened(said.probabilities, temperature)

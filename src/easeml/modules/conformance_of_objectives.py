@@ -31,7 +31,7 @@ def check(module: Module) -> None:
     if module.measure:
         _check_description(module, objective)
     for seed in range(_SEEDS):
-        actual, right, wrong = _answers(_is_category(module), seed)
+        actual, right, wrong = _answers(module, seed)
         _check_answers(objective, actual, right, wrong, f"{module.name}, seed {seed}")
 
 
@@ -47,7 +47,7 @@ def _check_description(module: Module, objective: Objective) -> None:
     assert in_unit == scale.in_unit_of_target, module.name
     low, high = sorted((scale.worst, scale.best))
     for seed in range(_SEEDS):
-        actual, right, wrong = _answers(_is_category(module), seed)
+        actual, right, wrong = _answers(module, seed)
         found = [objective.value(actual, right), objective.value(actual, wrong)]
         assert all(low - 1e-9 <= one <= high + 1e-9 for one in found), f"{module.name}: {found}"
 
@@ -56,7 +56,7 @@ def check_values(module: Module, registry: Registry, folder: Path) -> None:
     """Every answer has a measure: a finite number between worst and best."""
     objective: ProcessObjective = module.make()
     for seed in range(_SEEDS):
-        actual, right, wrong = _answers(_is_category(module), seed)
+        actual, right, wrong = _answers(module, seed)
         objective.values([(actual, right), (actual, wrong)])  # it raises for any other number
 
 
@@ -64,7 +64,7 @@ def check_direction(module: Module, registry: Registry, folder: Path) -> None:
     """Right answers are better than wrong ones."""
     objective: ProcessObjective = module.make()
     for seed in range(_SEEDS):
-        actual, right, wrong = _answers(_is_category(module), seed)
+        actual, right, wrong = _answers(module, seed)
         good, bad = map(objective.quality_of, objective.values([(actual, right), (actual, wrong)]))
         assert good > bad, (
             f"Right answers have the score {good:.4g}, wrong ones {bad:.4g}: "
@@ -75,7 +75,7 @@ def check_direction(module: Module, registry: Registry, folder: Path) -> None:
 def check_rows_alone(module: Module, registry: Registry, folder: Path) -> None:
     """A row alone has a measure, and so have rows of one class."""
     objective: ProcessObjective = module.make()
-    actual, right, wrong = _answers(_is_category(module), 0)
+    actual, right, wrong = _answers(module, 0)
     alone = [(actual[place : place + 1], wrong[place : place + 1]) for place in range(_CLASSES)]
     same = actual == actual[0]
     objective.values([*alone, (actual[same], right[same]), (actual[same], wrong[same])])
@@ -84,7 +84,7 @@ def check_rows_alone(module: Module, registry: Registry, folder: Path) -> None:
 def check_again(module: Module, registry: Registry, folder: Path) -> None:
     """Equal answers have equal measures, whatever else is measured with them."""
     objective: ProcessObjective = module.make()
-    actual, right, wrong = _answers(_is_category(module), 1)
+    actual, right, wrong = _answers(module, 1)
     alone = objective.value(actual, wrong)
     among = objective.values([(actual, right), (actual, wrong)])[1]
     assert alone == among, f"The same answers have the measure {alone:.6g}, and then {among:.6g}."
@@ -124,11 +124,15 @@ def _check_answers(
 
 
 def _answers(
-    is_category: bool, seed: int
+    module: Module, seed: int
 ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
-    """Return answers with right and wrong predictions: probabilities, or values."""
+    """Return answers with right and wrong predictions: probabilities, labels of rows, or values."""
     random = np.random.default_rng(seed)
-    if not is_category:
+    if module.labels:
+        shape = (_ROWS, _CLASSES)
+        labels = random.integers(2, size=shape).astype(np.float64)
+        return labels, labels.copy(), random.integers(2, size=shape).astype(np.float64)
+    if not _is_category(module):
         actual = random.normal(100, 20, _ROWS)
         return actual, actual.copy(), random.normal(100, 40, _ROWS)
     codes = np.concatenate([np.arange(_CLASSES), random.integers(_CLASSES, size=_ROWS)])

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from .labels import LabelChoice, SaidLabels
+
 CONTRACT_VERSION = 1
 
 
@@ -86,7 +88,9 @@ class Predictions:
     chosen; or (classes, classes): what the probability of each class (first axis) adds to each label;
     see ``decision``; None: all alike. ``widths`` (rows,): of numbers, how far each may be off as
     against the others, above 0; None: alike. ``plain`` (rows,): of a forecast, what a plain one
-    says.
+    says. ``labels``: of rows that may have several labels, the chance of each; ``values`` (rows,
+    labels) are 1 where a row has a label, else 0. ``scales`` (k,): of several numbers a row, by
+    which each is divided before it is judged; None: by nothing.
     """
 
     values: "NDArray[Any]"
@@ -95,6 +99,8 @@ class Predictions:
     class_weights: "NDArray[np.float64] | None" = None
     widths: "NDArray[np.float64] | None" = None
     plain: "NDArray[np.float64] | None" = None
+    labels: "SaidLabels | None" = None
+    scales: "NDArray[np.float64] | None" = None
 
     @classmethod
     def of_probabilities(
@@ -106,6 +112,31 @@ class Predictions:
         """Return probabilities with the label of each row: that of the highest ``class_scores``."""
         scores = weighted(probabilities, class_weights)
         return cls(classes[scores.argmax(axis=1)], probabilities, classes, class_weights)
+
+    @classmethod
+    def of_labels(cls, chances: "NDArray[np.float64]", choice: "LabelChoice") -> "Predictions":
+        """Return the chances (rows, k) of labels, with the labels that are chosen by them."""
+        from .labels import SaidLabels
+
+        said = SaidLabels(chances, choice)
+        return cls(choice.chosen(chances), None, None, labels=said)
+
+    @property
+    def outputs(self) -> "NDArray[np.float64] | None":
+        """What several models' predictions are averaged by: chances of labels, numbers, or
+        probabilities; None where labels alone are known.
+        """
+        if self.labels is not None:
+            return self.labels.chances
+        return self.values if self.classes is None else self.probabilities
+
+    def with_outputs(self, outputs: "NDArray[np.float64]") -> "Predictions":
+        """Return other ``outputs`` as predictions of the same kind."""
+        if self.labels is not None:
+            return Predictions.of_labels(outputs, self.labels.choice)
+        if self.classes is None:
+            return replace(self, values=outputs)
+        return Predictions.of_probabilities(outputs, self.classes, self.class_weights)
 
     @property
     def class_scores(self) -> "NDArray[np.float64]":
@@ -119,7 +150,14 @@ class Predictions:
         for name in ("probabilities", "widths", "plain"):
             of_all = getattr(self, name)
             chosen[name] = None if of_all is None else of_all[rows]
-        return replace(self, values=self.values[rows], **chosen)
+        labels = self.labels
+        if labels is not None:
+            labels = replace(labels, chances=labels.chances[rows])
+        return replace(self, values=self.values[rows], labels=labels, **chosen)
+
+    def with_values(self, values: "NDArray[Any]") -> "Predictions":
+        """Return the same with other values."""
+        return replace(self, values=values)
 
 
 def weighted(

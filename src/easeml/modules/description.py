@@ -18,7 +18,7 @@ _TYPES: dict[str, type] = {
     "transforms": list, "rank": int, "runtime": dict, "resources": dict, "cost": dict, "space": dict, "wide": dict,
     "accepts": str,
     "schema_in": object, "schema_out": object, "replaces": list, "files": dict,
-    "measure": dict, "takes": list, "sought": bool, "monotonic": bool, "weights": bool,
+    "measure": dict, "takes": list, "sought": bool, "monotonic": bool, "weights": bool, "labels": bool,
     "image": dict, "environment": dict,
 }  # fmt: skip
 _SAID = {

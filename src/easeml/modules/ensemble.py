@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from . import calibration, manifest
 from .contract import Predictions
+from .labels import LabelChoice
 from .pipeline import TrainedPipeline, libraries_of, load_trained
+from .thresholds import decided_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 _WEIGHTS = "ensemble"  # what a manifest keeps them as; member i lies in folder i
 _TEMPERATURE = "temperature"
+_CHOICE = "choice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +31,21 @@ class TrainedEnsemble:
     """Trained pipelines of one input and output, and the share of each in what is predicted.
 
     ``weights`` add up to 1. ``manifest``: as of ``TrainedPipeline``. ``temperature``: of the mean
-    of their probabilities, see ``calibration``.
+    of their probabilities, see ``calibration``. ``choice``: how labels are chosen by the mean, where
+    a row may have several.
     """
 
     members: tuple[TrainedPipeline, ...]
     weights: tuple[float, ...]
     manifest: dict[str, Any] = field(default_factory=dict)
     temperature: float = 1.0
+    choice: LabelChoice | None = None
 
     def predict(self, frame: "pd.DataFrame | ColumnTable") -> Predictions:
         """Predict rows as ``TrainedPipeline.predict`` does; raises alike."""
         said = [member.predict(frame) for member in self.members]
-        return calibration.at(combined(said, self.weights), self.temperature)
+        mean = calibration.at(combined(said, self.weights), self.temperature)
+        return decided_by(mean, self.choice)
 
     def check_parity(self) -> None:
         """Predict the manifest's sample again; raises ``Damaged`` where that differs."""
@@ -88,12 +94,8 @@ def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Pr
     Labels are chosen from the means as the first of them was. Raises ``ValueError`` where only
     labels are known.
     """
-    classes = predictions[0].classes
-    if classes is None:
-        values = _mean([one.values for one in predictions], weights)
-        return replace(predictions[0], values=values)
-    probabilities = _mean([one.probabilities for one in predictions], weights)
-    return Predictions.of_probabilities(probabilities, classes, predictions[0].class_weights)
+    mean = _mean([one.outputs for one in predictions], weights)
+    return predictions[0].with_outputs(mean)
 
 
 def _mean(parts: Sequence[Any], weights: Sequence[float]) -> Any:
@@ -129,9 +131,17 @@ def seal(trained: TrainedEnsemble, folder: Path, sample: "pd.DataFrame", **facts
         notes=list(trained.notes),
         parity=manifest.parity(kept, first.schema_in, trained.predict),
         libraries=libraries,
-        facts={**facts, _WEIGHTS: list(trained.weights), _TEMPERATURE: trained.temperature},
+        facts={**facts, **_own_facts(trained)},
     )
     manifest.write(folder, document)
+
+
+def _own_facts(trained: TrainedEnsemble) -> dict[str, Any]:
+    """Return what a manifest keeps of an ensemble alone."""
+    facts: dict[str, Any] = {_WEIGHTS: list(trained.weights), _TEMPERATURE: trained.temperature}
+    if trained.choice is not None:
+        facts[_CHOICE] = trained.choice.to_json()
+    return facts
 
 
 def reweigh(folder: Path, weights: Sequence[float]) -> None:
@@ -150,4 +160,5 @@ def load_model(folder: Path) -> TrainedPipeline | TrainedEnsemble:
     weights = tuple(document[_WEIGHTS])
     members = [load_trained(member_folder(folder, number)) for number in range(len(weights))]
     temperature = document.get(_TEMPERATURE, 1.0)  # not of an earlier easeml
-    return TrainedEnsemble(tuple(members), weights, document, temperature)
+    choice = LabelChoice.from_json(document.get(_CHOICE))
+    return TrainedEnsemble(tuple(members), weights, document, temperature, choice)

@@ -15,6 +15,7 @@ from .contract import Area
 from .weights import Weights, counts_of, effective
 
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+_DRAWS, _SEED = 1000, 20180801  # of a mean of scores
 _GAP_OF_CHANCE = math.sqrt(2 / math.pi)  # mean distance of a normal number from 0
 _PLAIN = 3.0  # so many standard deviations are no chance
 _FARTHER = 10.0  # root of the rows of which one more may be twice as far off
@@ -283,6 +284,17 @@ def of_errors(
     excess = worst - np.average(losses, weights=counts)
     most = np.full(draws, worst + _farther(counts) * excess)
     return _with_one_more(losses, counts, np.zeros(draws), most, random)
+
+
+def of_scores(scores: NDArray[np.float64], weights: Weights) -> tuple[float, float]:
+    """Return the interval of the mean of scores of rows (rows,) in [0, 1].
+
+    As of ``of_losses``; the row more reaches nothing, or all. It is Gaffke's bound as he gives it.
+    """
+    random = np.random.default_rng(_SEED)
+    counts = counts_of(weights, len(scores))
+    none, all_of_it = np.zeros(_DRAWS), np.ones(_DRAWS)
+    return _with_one_more(scores, counts, none, all_of_it, random)
 
 
 def of_skill(

@@ -1,6 +1,7 @@
 """Predictions of several parts of the rows as those of all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,8 +17,8 @@ def joined(parts: Sequence[Predictions]) -> Predictions:
     if len(parts) == 1:
         return first
     values = np.concatenate([part.values for part in parts])
-    known = [part.probabilities for part in parts if part.probabilities is not None]
-    probabilities = None
-    if len(known) == len(parts):
-        probabilities = np.concatenate(known)
-    return Predictions(values, probabilities, first.classes, first.class_weights)
+    known = [part.outputs for part in parts if part.outputs is not None]
+    if len(known) < len(parts):
+        return Predictions(values, None, first.classes, first.class_weights)
+    together = first.with_outputs(np.concatenate(known))
+    return replace(together, values=values, widths=None)

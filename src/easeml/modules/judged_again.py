@@ -12,6 +12,7 @@ import numpy as np
 from . import manifest
 from .contract import Predictions
 from .target import CHOSEN_FOR, Target
+from .thresholds import decided_by
 
 
 def decided_again(predictions: Predictions, target: Target) -> Predictions:
@@ -19,6 +20,7 @@ def decided_again(predictions: Predictions, target: Target) -> Predictions:
 
     Numbers, and labels without probabilities, stay as they are.
     """
+    predictions = decided_by(predictions, target.choice)
     if predictions.classes is None or predictions.probabilities is None:
         return predictions
     return Predictions.of_probabilities(
@@ -28,6 +30,9 @@ def decided_again(predictions: Predictions, target: Target) -> Predictions:
 
 def is_decided_alike(one: Predictions, other: Predictions) -> bool:
     """Tell whether two predictions of a model choose labels in the same way."""
+    if one.labels is not None:
+        assert other.labels is not None  # both are of one model
+        return one.labels.choice == other.labels.choice
     if one.class_weights is None or other.class_weights is None:
         return one.class_weights is other.class_weights
     return np.array_equal(one.class_weights, other.class_weights)
@@ -42,6 +47,8 @@ def rewrite(folder: Path, target: Target, **facts: Any) -> None:
     document = {**manifest.read(folder), **facts}
     told = dict(document["target"])
     told.pop("class_weights", None)
+    if target.choice is not None:
+        told["choice"] = target.choice.to_json()
     if target.class_weights is not None:
         told["class_weights"] = target.class_weights.tolist()
     document["target"] = told

@@ -167,9 +167,7 @@ def reseal(folder: Path, predict: Callable[["pd.DataFrame"], Predictions], **fac
 
 
 def _numbers(predictions: Predictions) -> Any:
-    if predictions.probabilities is None:
-        return predictions.values
-    return predictions.probabilities
+    return predictions.outputs
 
 
 def _frame(columns: Mapping[str, list[Any]], schema_in: Mapping[str, Any]) -> "pd.DataFrame":

@@ -43,7 +43,8 @@ class Module:
     told, for which it is a family (``families``). ``sought``: a search may go by it; of others more
     is not better. ``monotonic``: a model that can be held to rise or fall with a feature
     (``contract.Data``). ``weights``: a model that learns from weights of rows, or an objective that
-    counts rows by them (``contract.Context``). ``wide``: what narrows the space on a table of more
+    counts rows by them (``contract.Context``). ``labels``: an objective of rows that may have
+    several labels, which no other measures. ``wide``: what narrows the space on a table of more
     columns than rows (``spaces.narrow``). ``contract``:
     the version that it is written for, or one of ``prototype.description.CONTRACTS``.
     """
@@ -73,6 +74,7 @@ class Module:
     sought: bool = True
     monotonic: bool = False
     weights: bool = False
+    labels: bool = False
     image: str = ""
     environment: str = ""
     gpu: bool = False
@@ -227,6 +229,7 @@ def parse(text: str, where: str) -> Module:
         sought=document.get("sought", True),
         monotonic=document.get("monotonic", False),
         weights=document.get("weights", False),
+        labels=document.get("labels", False),
         image=document.get("image", {}).get("ref", ""),
         environment=document.get("environment", {}).get("ref", ""),
         gpu=document["runtime"].get("gpu", False),

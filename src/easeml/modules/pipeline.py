@@ -17,7 +17,15 @@ from easeml.search import spaces
 from easeml.spans import span
 
 from . import forecasting, manifest
-from .contract import Context, Data, FittedTransform, Predictions, SupervisedTransform, Trained
+from .contract import (
+    Context,
+    Data,
+    FittedTransform,
+    Predictions,
+    SupervisedTransform,
+    Trained,
+)
+from .each_answer import EachAnswer
 from .module import Module, parse
 from .registry import load_registry
 from .target import Target
@@ -109,9 +117,16 @@ class TrainedPipeline:
         """Return the pipeline with calibrated probabilities, see ``calibration``; one of numbers as
         it is.
         """
-        if self.target.classes is None:
+        if self.target.classes is None and self.target.choice is None:
             return self
         return replace(self, target=replace(self.target, temperature=temperature))
+
+    def choosing(self, thresholds: "Sequence[float] | None") -> "TrainedPipeline":
+        """Return the pipeline with thresholds for labels of which a row may have several."""
+        if self.target.choice is None:
+            return self
+        choice = self.target.choice.with_thresholds(thresholds)
+        return replace(self, target=self.target.choosing(choice))
 
     def check_parity(self) -> None:
         """Predict the manifest's sample again.
@@ -166,7 +181,7 @@ def fit(
     signs = _signs(description.get("monotonic", {}), transforms[-1:], data)
     learnt = Data(_features(data), y, target.codes, signs)
     with span(f"fit {choice['module']}"):
-        model = _module_of(choice).make().fit(learnt, choice["config"], context)
+        model = _learner(choice, target).fit(learnt, choice["config"], context)
     notes = tuple(chain.from_iterable(part.notes for part in (target, *transforms, model)))
     notes = forecasting.of_own_columns(notes)
     return TrainedPipeline(
@@ -180,6 +195,14 @@ def fit(
         sample,
         past=past,
     )
+
+
+def _learner(choice: Mapping[str, Any], target: Target) -> Any:
+    """Return what learns a target: of several answers a row it is fitted once an answer."""
+    model = _module_of(choice).make()
+    if target.choice is not None:
+        return EachAnswer(model, classes=2)
+    return model if target.scales is None else EachAnswer(model, classes=0)
 
 
 def _past_of(
@@ -280,7 +303,9 @@ def load_trained(folder: Path) -> TrainedPipeline:
     """Load what ``save`` wrote. Raises ``Damaged`` where it is not whole or of another format."""
     document = manifest.read(folder)
     description = document["pipeline"]
-    makers = [_module_of(choice).make() for choice in _chain(description)]
+    target = Target.from_json(document["target"])
+    makers = [_module_of(choice).make() for choice in description["transforms"]]
+    makers.append(_learner(description["model"], target))
     try:
         parts = [maker.load(folder / str(number)) for number, maker in enumerate(makers)]
         past = forecasting.load(folder) if "forecast" in description else None
@@ -297,7 +322,7 @@ def load_trained(folder: Path) -> TrainedPipeline:
         schema_out=document["schema_out"],
         transforms=tuple(parts[:-1]),
         model=parts[-1],
-        target=Target.from_json(document["target"]),
+        target=target,
         notes=tuple(document["notes"]),
         manifest=document,
         past=past,

@@ -122,7 +122,7 @@ class Registry:
             return ModelMatch(model, False, "It is archived.")
 
         assert model.schema_out is not None  # parse() has checked it
-        output = model.schema_out.why_not(target)
+        output = model.schema_out.why_not(_learned(target))
         if output:
             return ModelMatch(model, False, f"Output: {output}")
 
@@ -150,8 +150,10 @@ class Registry:
     def _measuring(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         target = _schema(schema_out)
         out_of_use = self.archived | self.lacking.keys()
+        several = bool(target.labels_of_rows)
         usable = [one for one in self.of_kind("objective") if one.name not in out_of_use]
-        return [one for one in usable if not _refuses(one, target)]
+        alike = [one for one in usable if one.labels == several]
+        return [one for one in alike if not _refuses(one, target)]
 
     def candidates(self, model: Module, schema_in: Schema | dict[str, Any]) -> list[Module]:
         """Return the chain of transforms to put before a model, in order.
@@ -197,6 +199,17 @@ class Registry:
         """Return the transform of a name, then those that replace it. Raises ``NotFound``."""
         replacing = [module for module in self.of_kind("transform") if name in module.replaces]
         return [self.get(name), *replacing]
+
+
+_ONE_LABEL = Schema.from_text("{label: category(2)}")  # has it, or has it not
+_ONE_NUMBER = Schema.from_text("{target: number}")
+
+
+def _learned(target: Schema) -> Schema:
+    """Return what a model learns: of several answers a row it is fitted once an answer."""
+    if target.labels_of_rows:
+        return _ONE_LABEL
+    return _ONE_NUMBER if target.parts else target
 
 
 def _refuses(module: Module, given: Schema) -> str:

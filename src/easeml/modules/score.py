@@ -29,6 +29,7 @@ from .objective_programs import ProcessObjective
 from .target import Answers, answers_of, encode_labels
 from .weights import Weights, counts_of, effective
 
+SPREADS = "standard deviations"
 _SEED = 20180801
 _LEAST_QUALITY = -1.0
 _MOST_RESAMPLES, _LEAST_RESAMPLES, _DRAWS = 1000, 100, 4_000_000
@@ -160,7 +161,7 @@ def measured(
     ``target``: its name, for the unit.
     """
     measure = objective_for(objective, predictions.classes)
-    in_unit_of_target = getattr(measure, "in_unit_of_target", False)
+    in_unit_of_target = getattr(measure, "in_unit_of_target", False) and predictions.scales is None
     prepared = _prepare(measure, objective, actual, predictions, weights)
     known, predicted, *_ = prepared
     if resamples and len(known) > 1 and isinstance(measure, ProcessObjective):
@@ -183,8 +184,15 @@ def measured(
         baseline=baseline,
         guess=guess,
         objective=objective,
-        unit=target if in_unit_of_target else getattr(measure, "unit", ""),
+        unit=_unit(measure, target, predictions),
     )
+
+
+def _unit(measure: Objective, target: str, predictions: Predictions) -> str:
+    """Return the unit of a value: of several numbers a row their spreads; empty of none."""
+    if not getattr(measure, "in_unit_of_target", False):
+        return getattr(measure, "unit", "")
+    return target if predictions.scales is None else SPREADS
 
 
 def _with_interval(
@@ -323,7 +331,10 @@ def _aligned(
             f"{len(answers)} actual values, but {len(predictions.values)} predictions.",
             where="actual",
         )
-    return answers.values, _outputs(measure, name, predictions), answers.are_known
+    outputs = _outputs(measure, name, predictions)
+    if predictions.scales is not None:
+        return answers.values / predictions.scales, outputs / predictions.scales, answers.are_known
+    return answers.values, outputs, answers.are_known
 
 
 def answers_to_score(actual: Any, classes: NDArray[Any] | None) -> Answers:

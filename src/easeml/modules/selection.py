@@ -6,7 +6,7 @@ ICML 2004, sections 2 and 2.1: models are added with replacement, each time the 
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .contract import Predictions
 from .ensemble import combined
 from .score import scorer
+from .target import as_numbers
 from .weights import Weights, of_rows
 
 _ROUNDS = 20  # how often a model is added, so that weights are multiples of 1/20 or more
@@ -52,6 +53,7 @@ def choose(
     ``weights`` of ``score``.
     """
     actual = np.asarray(actual)
+    predictions = _chosen_alike(predictions)
     weights = _weights(objective, actual, predictions, may_join, row_weights)
     fold = np.random.default_rng(seed).permutation(len(actual)) % _FOLDS
     unseen = np.zeros_like(_outputs(predictions[0]))
@@ -67,7 +69,7 @@ def choose(
         place = _best(objective, actual[~held], others, counted)
         best[held] = _outputs(predictions[place].of_rows(held))
     like = predictions[0]
-    return Choice(weights, _as_predictions(unseen, like), _as_predictions(best, like))
+    return Choice(weights, like.with_outputs(unseen), like.with_outputs(best))
 
 
 def seconds_to_choose(
@@ -131,7 +133,14 @@ def _value(
 
     Many mixtures of classifiers have the same accuracy: the more probable answers decide then.
     """
+    scales = like.scales
+    if scales is not None:
+        scaled = scorer(objective, as_numbers(actual) / scales, None, weights=row_weights)
+        return lambda outputs: scaled(outputs / scales)
     quality = scorer(objective, actual, like.classes, like.class_weights, row_weights)
+    if like.labels is not None:
+        choice = like.labels.choice
+        return lambda outputs: quality(choice.chosen(outputs))
     if like.classes is None:
         return quality
     likelihood = scorer("log-loss", actual, like.classes, weights=row_weights)
@@ -139,12 +148,17 @@ def _value(
 
 
 def _outputs(predictions: Predictions) -> NDArray[np.float64]:
-    if predictions.classes is None:
-        return np.asarray(predictions.values, dtype=np.float64)
-    return np.asarray(predictions.probabilities, dtype=np.float64)
+    return np.asarray(predictions.outputs, dtype=np.float64)
 
 
-def _as_predictions(outputs: NDArray[np.float64], like: Predictions) -> Predictions:
-    if like.classes is None:
-        return replace(like, values=outputs)
-    return Predictions.of_probabilities(outputs, like.classes, like.class_weights)
+def _chosen_alike(predictions: Sequence[Predictions]) -> Sequence[Predictions]:
+    """Return predictions of several models with labels chosen by the mean of their thresholds.
+
+    Others than those of labels stay as they are.
+    """
+    said = [one.labels for one in predictions if one.labels is not None]
+    if not said:
+        return predictions
+    mean = np.mean([one.choice.thresholds for one in said], axis=0)
+    choice = said[0].choice.with_thresholds(mean.tolist())
+    return [Predictions.of_labels(one.chances, choice) for one in said]

@@ -12,6 +12,7 @@ from easeml.objective_names import in_words
 
 from .contract import Context, Predictions
 from .decision import class_weights
+from .labels import LabelChoice, at_temperature
 from .temperature import LEAST, softened
 from .weights import Weights
 
@@ -29,6 +30,8 @@ class Target:
     ``classes``: all labels of the schema, None for numbers; ``seen``: those in training. ``shape``:
     of a tensor in a row; empty for a number. ``class_weights``: as of ``Predictions``.
     ``temperature``: of the model's probabilities (``calibration``); None before it is known.
+    ``choice``: how labels are chosen where a row may have several; its ``shape`` is their number.
+    ``scales`` (k,): of several numbers a row, how far each spreads, as of ``Predictions``.
     """
 
     column: str
@@ -39,6 +42,8 @@ class Target:
     shape: tuple[int, ...] = ()
     class_weights: NDArray[np.float64] | None = None
     temperature: float | None = None
+    choice: LabelChoice | None = None
+    scales: NDArray[np.float64] | None = None
 
     @classmethod
     def learn(cls, frame: "pd.DataFrame", schema_out: Mapping[str, Any]) -> "Target":
@@ -63,6 +68,7 @@ class Target:
                 seen=None,
                 numbers=values,
                 shape=values.shape[1:],
+                **_of_several(node, values),
             )
 
         classes = np.asarray(labels_of(schema_out), dtype=object)
@@ -94,6 +100,10 @@ class Target:
         family = objective.partition("(")[0]
         note = f"{CHOSEN_FOR}{in_words(family)}: {how}. Probabilities stay as they are."
         return replace(self, class_weights=weights, notes=(*self.notes, note))
+
+    def choosing(self, choice: LabelChoice | None) -> "Target":
+        """Return the target with another choice of labels; None: it stays as it is."""
+        return self if choice is None else replace(self, choice=choice)
 
     @property
     def codes(self) -> int:
@@ -130,8 +140,13 @@ class Target:
 
     def predictions(self, predicted: NDArray[np.float64]) -> Predictions:
         """Return predictions in the user's terms; a class not seen in training has probability 0."""
+        if self.choice is not None:
+            if self.temperature is not None:
+                predicted = at_temperature(predicted, self.temperature)
+            return Predictions.of_labels(predicted, self.choice)
         if self.classes is None or self.seen is None:
-            return Predictions(predicted.reshape(len(predicted), *self.shape), None, None)
+            values = predicted.reshape(len(predicted), *self.shape)
+            return Predictions(values, None, None, scales=self.scales)
         if self.temperature is not None:
             predicted = softened(np.maximum(predicted, LEAST), self.temperature)
         if len(self.seen) == len(self.classes):
@@ -143,14 +158,16 @@ class Target:
 
     def nothing(self) -> Predictions:
         """Return the predictions of no rows."""
+        if self.choice is not None:
+            return Predictions.of_labels(np.zeros((0, *self.shape)), self.choice)
         if self.classes is None:
-            return Predictions(np.zeros((0, *self.shape)), None, None)
+            return Predictions(np.zeros((0, *self.shape)), None, None, scales=self.scales)
         return Predictions(self.classes[:0], np.zeros((0, len(self.classes))), self.classes)
 
     def to_json(self) -> dict[str, Any]:
         """Return what predicting needs."""
         if self.classes is None or self.seen is None:
-            return {"column": self.column, "classes": None, "seen": None, "shape": list(self.shape)}
+            return self._numbers_to_json()
         told = {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
         if self.class_weights is not None:
             told["class_weights"] = self.class_weights.tolist()
@@ -158,11 +175,34 @@ class Target:
             told["temperature"] = self.temperature
         return told
 
+    def _numbers_to_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "column": self.column,
+            "classes": None,
+            "seen": None,
+            "shape": list(self.shape),
+        }
+        if self.choice is not None:
+            told["choice"] = self.choice.to_json()
+            told["temperature"] = self.temperature
+        if self.scales is not None:
+            told["scales"] = self.scales.tolist()
+        return told
+
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Target":
         """Read what ``to_json`` gave."""
         if document["classes"] is None:
-            return cls(document["column"], None, None, shape=tuple(document.get("shape", ())))
+            scales = document.get("scales")
+            return cls(
+                document["column"],
+                None,
+                None,
+                shape=tuple(document.get("shape", ())),
+                temperature=document.get("temperature"),
+                choice=LabelChoice.from_json(document.get("choice")),
+                scales=None if scales is None else np.asarray(scales),
+            )
         weights = document.get("class_weights")
         return cls(
             document["column"],
@@ -193,6 +233,34 @@ def _rare_classes(codes: NDArray[np.intp], classes: NDArray[Any]) -> list[str]:
     for code in np.flatnonzero(rows == 0):
         notes.append(f"Class {classes[code]!r} has no training row and is never predicted.")
     return notes
+
+
+def _scales(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard deviation of each of several numbers a row; 1 of one that is constant."""
+    spread = values.std(axis=0)
+    return np.where(spread > 0, spread, 1.0)
+
+
+def _of_several(node: Mapping[str, Any], values: NDArray[np.float64]) -> dict[str, Any]:
+    """Return what else a target knows of which a row has several answers (rows, k)."""
+    if node.get("labels"):
+        choice = LabelChoice.learn(node, values)
+        return {"choice": choice, "notes": _rare_labels(values, choice)}
+    if node.get("parts"):
+        return {"scales": _scales(values)}
+    return {}
+
+
+def _rare_labels(values: NDArray[np.float64], choice: LabelChoice) -> tuple[str, ...]:
+    """Return a sentence on the labels that no training row has, or one alone."""
+    rows = values.sum(axis=0)
+    names = np.array(choice.names, dtype=object)
+    never = "Label {!r} is in no training row; it is never predicted.".format
+    once = "Label {!r} is in one training row.".format
+    return (
+        *map(never, names[rows == 0]),
+        *map(once, names[rows == 1]),
+    )
 
 
 def as_numbers(values: Any) -> NDArray[np.float64]:

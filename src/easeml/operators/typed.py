@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from easeml.data import Columns, declare_columns, infer_table, read_newer
+from easeml.data.types.declared_columns import with_one_answer
 from easeml.data.types.text_tables import text_table
 from easeml.errors import InvalidInput
 from easeml.relation import Relation
@@ -59,7 +60,8 @@ def columns_of(relation: Relation) -> Columns:
         raise InvalidInput(
             "No row of train or validation has a label.", remedy="Use split() or weak_labels()."
         )
-    return declare_columns(infer_table(_text(known), target).columns, target)
+    reports = infer_table(_text(known), target).columns
+    return declare_columns(reports, target, with_one_answer(reports, target))
 
 
 def rows_in(

@@ -8,6 +8,8 @@ from easeml.data import Rows
 from easeml.errors import EasemlError
 from easeml.modules import Predictions, conformal, row_order
 from easeml.modules.known_rows import KnownRows
+from easeml.modules.labels import SaidLabels
+from easeml.schema import Schema
 
 
 def answer_of(
@@ -34,6 +36,10 @@ def answer_of(
         reply["probabilities"] = [
             dict(zip(classes, row, strict=True)) for row in predicted.probabilities.tolist()
         ]
+    if predicted.labels is not None:
+        reply.update(_labels(predicted.values, predicted.labels))
+    if predicted.scales is not None:
+        reply["targets"] = list(Schema.from_json(manifest["schema_out"]).parts)
     if band is not None:
         reply["lower"], reply["upper"] = conformal.bounds(band, predicted)
         reply["coverage"] = band["coverage"]
@@ -44,6 +50,16 @@ def answer_of(
         found = row_order.beyond(order, rows.table)
         reply["notes"] += row_order.notes(manifest, found)
     return reply
+
+
+def _labels(values: Any, said: SaidLabels) -> dict[str, Any]:
+    """Return the labels of rows, and the probability of each of all labels, as JSON values."""
+    names = said.choice.names
+    return {
+        "predictions": said.choice.named(values),
+        "probabilities": [dict(zip(names, row, strict=True)) for row in said.chances.tolist()],
+        "separator": said.choice.separator,
+    }
 
 
 def problem(status: int, title: str, error: EasemlError) -> bytes:

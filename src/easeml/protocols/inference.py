@@ -8,9 +8,11 @@ https://github.com/kserve/open-inference-protocol/blob/main/specification/protoc
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from easeml.data import kinds_of
+from easeml.data.types.label_lists import told
 from easeml.errors import InvalidInput
 from easeml.protocols.columns import rows_of_columns
 from easeml.protocols.json_body import name_of, read_json
@@ -160,10 +162,10 @@ def _described(name: str, datatype: str, shape: list[int]) -> dict[str, Any]:
 
 
 def _labels(target: Schema) -> tuple[str, ...]:
-    """Return the classes that may be predicted; none for numbers."""
+    """Return the classes, or labels, that may be predicted; none for numbers."""
     name, kind = next(iter(kinds_of(target).items()))
     if kind != "category":
-        return ()
+        return target.labels_of_rows
     return target.labels(target.columns[name].name)
 
 
@@ -226,13 +228,19 @@ def _wanted(asked: Asked, prediction: Mapping[str, Any]) -> list[Tensor]:
 
 def _all_outputs(prediction: Mapping[str, Any]) -> dict[str, Tensor]:
     """Return everything that a prediction says by its name, a tensor each."""
-    values = prediction["predictions"]
+    values = _values(prediction)
     probabilities = prediction.get("probabilities")
     rows = len(values)
     first = next(iter(values), 0.0)
     are_texts = probabilities is not None or isinstance(first, str)
     datatype = BYTES if are_texts else "FP64"
     tensors = {PREDICTION: Tensor(PREDICTION, datatype, (rows,), values, {})}
+    targets = prediction.get("targets")
+    if targets:
+        told_of = {"targets": json.dumps(targets)}
+        numbers = list(chain.from_iterable(values))
+        shape = (rows, len(targets))
+        tensors = {PREDICTION: Tensor(PREDICTION, "FP64", shape, numbers, told_of)}
     if probabilities:
         tensors[PROBABILITIES] = _probability_tensor(probabilities)
     for name in (LOWER, UPPER):
@@ -240,6 +248,15 @@ def _all_outputs(prediction: Mapping[str, Any]) -> dict[str, Tensor]:
         if bound is not None:
             tensors[name] = Tensor(name, "FP64", (rows,), bound, {})
     return tensors
+
+
+def _values(prediction: Mapping[str, Any]) -> list[Any]:
+    """Return what is predicted of each row: one value; several labels are one text."""
+    values = prediction["predictions"]
+    separator = prediction.get("separator")
+    if separator is None:
+        return values
+    return [told(labels, separator) for labels in values]
 
 
 def _probability_tensor(probabilities: Sequence[Mapping[str, float]]) -> Tensor:

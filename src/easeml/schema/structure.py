@@ -87,12 +87,19 @@ class Node(Field):
     has an empty ``type``, any number of instances, a value for each of its ``fields`` in each of
     them, and ``links`` between them. ``repeat``: this singleton stands for any number (``*``) or at
     least one (``+``) of like ones. ``column``: the name of the column in the user's table.
-    ``missing``: what stands for a missing value there, besides the usual.
+    ``missing``: what stands for a missing value there, besides the usual. ``labels``: of a tensor of
+    one dimension, the label that each element tells of: 1 where a row has it, else 0. ``separator``:
+    what stands between the labels of a row in the column, such as ``; ``; empty where cells are lists
+    in JSON.
+    ``parts``: the columns of the table that are one answer together, an element each.
     """
 
     repeat: str = ""
     column: str = ""
     missing: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    separator: str = ""
+    parts: tuple[str, ...] = ()
     fields: tuple[Field, ...] = ()
     links: tuple[Link, ...] = ()
 
@@ -195,6 +202,18 @@ class Structure:
     def labels(self, node: str) -> tuple[str, ...]:
         """The labels of a category node, in the order of their indices; empty where unknown."""
         return self.classes[self.nodes[node].class_name].labels
+
+    @cached_property
+    def labels_of_rows(self) -> tuple[str, ...]:
+        """The labels of an output of which a row may have several; empty of any other schema."""
+        first = next(iter(self.nodes.values()))
+        return first.labels
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The columns that are the answer together; empty where it is one column."""
+        first = next(iter(self.nodes.values()))
+        return first.parts
 
     @cached_property
     def columns(self) -> dict[str, Node]:

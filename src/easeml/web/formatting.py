@@ -184,6 +184,14 @@ def _plain_numbers(value: list) -> str:
     return f"[{', '.join(map(plain, value))}]"
 
 
+def answered(value: Any) -> str:
+    """Say what is predicted of a row: one value, or several labels or numbers."""
+    if not isinstance(value, list):
+        return plain(value)
+    said = ", ".join(map(plain, value))
+    return said or "no label"
+
+
 def minutes(seconds: float) -> str:
     """Say a limit as its field takes it: minutes to two digits, three of less than one."""
     value = seconds / 60
@@ -286,6 +294,7 @@ FILTERS = {
     "percent": percent,
     "number": number,
     "plain": plain,
+    "answered": answered,
     "rate": rate,
     "size": size,
     "badge": badge,

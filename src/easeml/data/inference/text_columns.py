@@ -8,6 +8,7 @@ from math import inf
 
 from easeml.data.inference import name_words as names
 from easeml.data.inference.column_values import Values, report_on
+from easeml.data.inference.label_lists import content_of
 from easeml.data.inference.missing_codes import suspect_words
 from easeml.data.inference.text_hints import (
     but_for_words,
@@ -19,6 +20,7 @@ from easeml.data.inference.text_hints import (
     nearly_numbers,
 )
 from easeml.data.types.column_report import ColumnReport, sort_labels
+from easeml.data.types.label_lists import in_words
 
 MOST_CLASSES = 1000
 _DISTINCT = (10, 20, MOST_CLASSES)  # values at most, and the rows that each is in at least:
@@ -42,7 +44,9 @@ def text_report(values: Values) -> ColumnReport:
 
     is_category = _could_be_classes(len(texts), each) and not _is_prose(words, each)
     report = _category(values) if is_category else _free_text(values, words)
-    report = replace(report, evidence=report.evidence + units)
+    content = content_of(values)
+    said = f" As the target, {in_words(values.name, content)}" if content else ""
+    report = replace(report, evidence=report.evidence + units + said, content=content)
     return replace(report, suspected_codes=suspect_words(texts, values.number_of))
 
 

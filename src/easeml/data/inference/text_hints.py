@@ -54,7 +54,7 @@ def like_tags(texts: list[str]) -> str:
         return ""
     return (
         f" Values such as {separated[0][:60]!r} look like several tags: each combination is taken "
-        "as one value. To predict or use each tag, give it a column of yes and no."
+        "as one value. To use each tag as an input, give it a column of yes and no."
     )
 
 

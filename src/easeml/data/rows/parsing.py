@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, filterfalse
@@ -16,6 +17,7 @@ from easeml.data.rows.column_table import ColumnTable, Numbers
 from easeml.data.rows.columns import TextColumn, text_column
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
+from easeml.data.rows.label_column import LabelColumn
 from easeml.data.rows.nameless import numbered_table, width_of
 from easeml.data.rows.places import Place, places
 from easeml.data.types import values as v
@@ -23,6 +25,7 @@ from easeml.data.types.cells import CELLS
 from easeml.data.types.comma_files import decimal_among, without_dots_of_thousands
 from easeml.data.types.table_schemas import kinds_of, node_of
 from easeml.data.types.text_tables import noted
+from easeml.data.types.together import with_joined, with_joined_value
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -229,6 +232,7 @@ class Reader:
 
         if not self.known.issuperset(chain.from_iterable(rows)):
             self._note_unknown(dict.fromkeys(chain.from_iterable(rows)), "the rows", findings)
+        rows = [with_joined_value(row, self.target.node) for row in rows]
         numbers = self._plain_numbers(rows)
         columns: Mapping[str, Any] = {} if numbers is None else numbers
         if len(columns) < len(self.columns):
@@ -302,6 +306,8 @@ class Reader:
     def read_table(self, table: pa.Table, findings: Findings, names: Sequence[str] = ()) -> Rows:
         """Read rows from a table, column by column; ``names``: of the file that each row is."""
         self.look_at(table, findings)
+        with suppress(DatasetError):  # then the truth is not known
+            table = with_joined(table, self.target.node)
         table = without_dots_of_thousands(table, self._quantities)
         place = places(names=names)
         inputs = self._inputs(table, findings, place)
@@ -492,7 +498,9 @@ def _columns(schema: Schema, *, is_answer: bool = False) -> list[TextColumn | Ce
     made: list[TextColumn | CellColumn] = []
     for name, kind in kinds_of(schema).items():
         node = node_of(schema, name)
-        if kind in CELLS:
+        if node.labels:
+            made.append(LabelColumn(name, kind, node, schema))
+        elif kind in CELLS:
             made.append(CellColumn(name, kind, node, schema))
         else:
             made.append(text_column(node, schema, is_answer=is_answer))

@@ -10,7 +10,7 @@ from easeml.data.types import values as v
 from easeml.data.types.ranges import in_order_of_ranges
 from easeml.schema import Dim
 
-TYPES = ("number", "category", "text", "timestamp")
+TYPES = ("number", "category", "text", "timestamp", "labels")
 WEIGHT = "weight"  # the role of the column that says how much each row counts
 NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
 PROPOSED = "Proposed as the target:"  # what the evidence of a proposed target goes on with
@@ -23,16 +23,18 @@ SURE_OF_TARGET = 0.7  # from which on a proposed target is taken without asking
 class ColumnReport:
     """One column. Its JSON is that of ``easeml.contract.datasets.Column``.
 
-    ``type``: number, category, text, timestamp; or, for cells that are no single values, image,
-    tensor, graph. ``role``: what is done with it: input, target, drop, weight. ``nature``: what it
-    seems to be, one of ``NATURES``; ``confidence`` and ``nature_confidence``: how sure, 0 to 1;
-    ``evidence``: sentences that say why. ``missing``: share of the rows. ``distinct``: number of
+    ``type``: number, category, text, timestamp; labels of a target whose rows have several; or, for
+    cells that are no single values, image, tensor, graph. ``role``: what is done with it: input,
+    target, drop, weight. ``nature``: what it seems to be, one of ``NATURES``; ``confidence`` and
+    ``nature_confidence``: how sure, 0 to 1; ``evidence``: sentences that say why. ``missing``:
+    share of the rows. ``distinct``: number of
     different values. ``classes``: the labels of a category, and those that a number would have as a
     category where it has few (whole) values. ``format``: how numbers or timestamps are written, as
     in a schema. ``missing_codes``: what the user declared to stand for no value;
     ``suspected_codes``: what seems to, and is a value until the user says so. ``content``: what the
     schema says of an image or tensor, its ``dim``, or of a graph, its nodes, classes and
-    constraints. ``distribution``: how the values that were looked at are spread, to be drawn.
+    constraints; of a text whose cells have several labels, ``labels``, ``separator`` and the
+    ``mean`` number a row. ``distribution``: how the values that were looked at are spread, to be drawn.
     ``leaks``: for columns as targets, what shows that this one knows them too well.
     """
 

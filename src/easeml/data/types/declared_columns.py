@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, filterfalse
+from itertools import chain, compress, filterfalse
 from operator import attrgetter
 
 from easeml.data.errors import DatasetError, did_you_mean, told_setting
@@ -18,9 +18,11 @@ from easeml.data.types.column_report import (
     WEIGHT,
     ColumnReport,
 )
+from easeml.data.types.label_lists import LABELS, in_words
 from easeml.data.types.number_forms import checked_form, number_form
 from easeml.data.types.odd_cells import codes_in, odd_notes, without_odd
 from easeml.data.types.table_schemas import schema_of
+from easeml.data.types.together import joined_report, without_parts
 from easeml.data.types.values import numeric_labels, timestamp_format, to_numbers
 from easeml.schema import Schema
 
@@ -53,6 +55,7 @@ def declare_columns(
     drop: Collection[str] = (),
     keep: Collection[str] = (),
     weight: str | None = None,
+    together: Collection[str] = (),
 ) -> Columns:
     """Apply a declaration to the reports alone, without data.
 
@@ -61,6 +64,7 @@ def declare_columns(
     timestamps are written. Dropped are the columns proposed for dropping and those in ``drop``,
     without those in ``keep``. A whole-number target with few values becomes a category unless
     ``set`` says number. ``weight``: the column that says how much each row counts; it is no input.
+    ``together``: columns that are one answer with the target.
 
     Raises:
         DatasetError: for unknown names or types, a target that is not possible, or no input left.
@@ -70,6 +74,11 @@ def declare_columns(
     _check_names(by_name, [*types, *drop, *keep, target, weight])
     _check_types(by_name, types)
     chosen = _proposed_target(reports) if target is None else target
+    if together:
+        joined = joined_report(reports, [chosen, *together])
+        chosen = joined.name
+        reports = without_parts(reports, joined)
+        by_name = dict(zip(map(attrgetter("name"), reports), reports, strict=True))
     if chosen in drop:
         raise DatasetError(
             "the target cannot be dropped.",
@@ -77,6 +86,7 @@ def declare_columns(
         )
     if weight is not None:
         _check_weight(by_name[weight], types, chosen, drop)
+    _check_labels(by_name, types, chosen)
     reports = _told_of_target(reports, by_name[chosen], is_named=target is not None)
 
     proposed_drops = [report.name for report in reports if report.role == "drop"]
@@ -90,10 +100,20 @@ def declare_columns(
         role = roles[report.name]
         kind = types.get(report.name, _natural_type(report, role))
         told = _with_nature(report, chosen)
+        if kind == LABELS:
+            told = replace(told, missing=0.0, evidence=in_words(report.name, report.content))
         if report.name in left_out:
             told = replace(told, evidence=_LEFT_OUT)
         columns.append(replace(told, role=role, type=kind))
     return assemble(columns, chosen)
+
+
+def with_one_answer(reports: Sequence[ColumnReport], target: str) -> dict[str, str]:
+    """Return what to ``set`` for who looks at one answer a row: several labels are one class."""
+    several = [report.name for report in reports if report.content.get("labels")]
+    if target not in several:
+        return {}
+    return {target: "category"}
 
 
 def _check_names(by_name: Mapping[str, ColumnReport], named: Iterable[str | None]) -> None:
@@ -122,6 +142,27 @@ def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) 
                 remedy="Its type cannot be set; leave that out.",
             )
         _check_examples(by_name[name], types[name])
+
+
+def _check_labels(
+    by_name: Mapping[str, ColumnReport], types: Mapping[str, str], target: str
+) -> None:
+    """Refuse several labels a row of an input, and of a column in which none were found."""
+    for name in compress(types, map(LABELS.__eq__, types.values())):
+        refusals = {
+            "only a target can have several labels a row.": name != target,
+            "its cells do not look like lists of labels that come again and again.": (
+                not by_name[name].content
+            ),
+        }
+        said = next(compress(refusals, refusals.values()), None)
+        if said is not None:
+            raise DatasetError(
+                said,
+                where=f"column '{name}'",
+                remedy="Divide the labels of a cell by ; or |, as in 'politics; economy', or write "
+                "lists in JSON lines. As an input, leave the type out.",
+            )
 
 
 def _check_examples(report: ColumnReport, kind: str) -> None:
@@ -227,7 +268,9 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     odd = chain.from_iterable(map(odd_notes, [*inputs, answer, *weights]))
     counting = [f"Column '{one.name}' says how much each row counts." for one in weights]
     # Rows may come with columns that no model reads, such as their weight.
-    schema_in = schema_of(inputs, tuple(column.name for column in (*dropped, *weights)))
+    # So may the columns that are the answer together.
+    alone = tuple(column.name for column in (*dropped, *weights))
+    schema_in = schema_of(inputs, (*alone, *answer.content.get("parts", ())))
     schema_out = schema_of([replace(answer, missing=0.0)], ())
     return Columns(
         columns,
@@ -397,13 +440,19 @@ def _natural_type(report: ColumnReport, role: str) -> str:
     if role == WEIGHT:
         return "number"
     if role == "target":
-        has_few_values = report.type == "number" and report.classes
-        return "category" if has_few_values else report.type
+        return _type_of_target(report)
 
     was_target = report.role == "target"
     if was_target and numeric_labels(tuple(report.classes)):
         return "number"
     return report.type
+
+
+def _type_of_target(report: ColumnReport) -> str:
+    if report.content.get("labels"):
+        return LABELS
+    has_few_values = report.type == "number" and report.classes
+    return "category" if has_few_values else report.type
 
 
 def _check_target(answer: ColumnReport) -> None:

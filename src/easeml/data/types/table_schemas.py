@@ -78,8 +78,17 @@ def _node_of(name: str, column: ColumnReport) -> Node:
             type="tensor",
             dim=tuple(column.content["dim"]),
             format=form,
+            parts=tuple(column.content.get("parts", ())),
         )
+    labels = column.content.get("labels", ())
     special = {
+        "labels": {
+            "type": "tensor",
+            "dim": (len(labels),),
+            "labels": tuple(labels),
+            "separator": column.content.get("separator", ""),
+            "parts": tuple(column.content.get("parts", ())),
+        },
         "number": {"type": "tensor", "dim": (1,), "format": column.format},
         "category": {"class_name": name},
         "timestamp": {"format": column.format},

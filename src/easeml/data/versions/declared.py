@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, shown, told_setting
+from easeml.data.errors import DatasetError, refusing, shown, told_setting
 from easeml.data.types import values as v
-from easeml.data.types.cells import CELLS, from_arrow
+from easeml.data.types.cells import CELLS, BadCell, from_arrow
 from easeml.data.types.column_report import ColumnReport, sort_labels
 from easeml.data.types.declared_columns import Columns, assemble, declare_columns
+from easeml.data.types.label_lists import LABELS, cells_of, in_words
 from easeml.data.types.number_forms import number_form
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW, column_text, row_place
+from easeml.data.types.together import with_joined
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
 from easeml.data.versions.folds import with_folds
 from easeml.data.versions.row_weights import count_notes, left_out_notes, weights_of_table
@@ -63,6 +65,7 @@ def declare(
     split: str = "random",
     weight: str | None = None,
     series: Sequence[str] | None = None,
+    together: Sequence[str] = (),
 ) -> Declared:
     """Apply a declaration to a table that ``read_table`` gave, and give rows their roles.
 
@@ -84,7 +87,8 @@ def declare(
 
     way = Split.from_text(split, [report.name for report in reports])
     drop = [*drop, way.column] if way.way == "given" else drop
-    decided = declare_columns(reports, target, set, drop, keep, weight)
+    decided = declare_columns(reports, target, set, drop, keep, weight, together)
+    table = with_joined(table, next(iter(decided.schema_out.nodes.values())))
     columns = list(map(partial(_with_data, table), decided.columns))
     final = assemble(columns, decided.target)
     rows = pd.DataFrame(_typed_columns(table, final))
@@ -97,6 +101,7 @@ def declare(
     notes = [
         *final.leak_notes,
         *final.notes,
+        *_label_notes(report_named(final.target, final.columns)),
         *_time_notes(final, way, series),
         *count_notes(weights),
         *left_out_notes(is_row & ~counts),
@@ -183,6 +188,8 @@ def _with_data(table: pa.Table, report: ColumnReport) -> ColumnReport:
     report = replace(report, format=_format(table, report))
     if report.type in CELLS:
         return report
+    if report.type == LABELS:
+        return replace(report, missing=0.0, classes=report.content["labels"])
     array = _plain(table, report)
     missing = v.missing_mask(array, report.type)
     report = replace(report, missing=float(missing.mean()), classes=[])
@@ -251,6 +258,8 @@ def _typed_column(table: pa.Table, report: ColumnReport) -> Any:
     name = report.name
     if report.type in CELLS:
         return from_arrow(report.type, table.column(name))
+    if report.type == LABELS:
+        return _typed_labels(table, report)
     made = v.convert(_plain(table, report), report.type, tuple(report.classes), report.format)
     if made.bad.any():
         row = int(made.bad.argmax())
@@ -262,6 +271,18 @@ def _typed_column(table: pa.Table, report: ColumnReport) -> Any:
     if report.role == "target" and report.type == "number":
         _check_size(table, name, made.values)
     return made.values
+
+
+def _typed_labels(table: pa.Table, report: ColumnReport) -> np.ndarray:
+    """The cells of a target whose rows have several labels; an empty one has none."""
+    labels, separator = report.content["labels"], report.content["separator"]
+    with refusing(BadCell, "a cell {error}.", f"column '{report.name}'"):
+        return cells_of(_plain(table, report), labels, separator)
+
+
+def _label_notes(target: ColumnReport) -> list[str]:
+    """What is said of a target whose rows have several labels."""
+    return [in_words(target.name, target.content)] if target.type == LABELS else []
 
 
 def _check_size(table: pa.Table, name: str, values: np.ndarray) -> None:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import did_you_mean, first_of, respelt, shown, told_respelt
+from easeml.data.errors import DatasetError, did_you_mean, first_of, respelt, shown, told_respelt
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, BadCell, check, from_arrow, object_array, report_of
 from easeml.data.types.comma_files import without_dots_of_thousands
+from easeml.data.types.label_lists import cells_of
 from easeml.data.types.table_schemas import kind_of, kinds_of, labels_of, node_of
 from easeml.data.types.text_tables import column_text
+from easeml.data.types.together import with_joined
 from easeml.schema import Node, Schema
 
 if TYPE_CHECKING:
@@ -65,6 +67,10 @@ def fit_table(
     differences = [told_respelt(meant)] if meant else []
     # Their cells are looked at, too: all differences are told at once.
     table = table.rename_columns(list(map(meant.get, table.column_names, table.column_names)))
+    try:
+        table = with_joined(table, schema_out.columns[target])
+    except DatasetError as error:
+        return Fitted({}, [*differences, str(error)])
     if len(table.column_names) > 1 and not set(known) & set(table.column_names):
         return Fitted({}, [_another_table(table.column_names, known)])
     kinds = {**kinds_of(schema_in), target: target_kind}
@@ -77,7 +83,8 @@ def fit_table(
         columns[name] = _column(table, name, kind, schema_in, differences, forgiven=forgiven)
     if only is not None and target not in only:
         return Fitted(columns, differences, notes)
-    if answers and target not in table.column_names:
+    may_lack = not {*schema_out.parts, *schema_out.labels_of_rows}
+    if may_lack and answers and target not in table.column_names:
         differences.append(
             f"column '{target}', the target, is missing (rows without it can be fed as pool)."
         )
@@ -125,9 +132,12 @@ def _column(
 
     ``forgiven``: takes notes of classes that are new and few; None: each is a difference.
     """
+    node = schema.columns.get(name)
+    if node is not None and node.labels:
+        return _label_column(table, name, node, differences)
     if kind in CELLS:
         return _cell_column(table, name, kind, schema, differences, gaps)
-    node = schema.columns[name]
+    assert node is not None  # only graphs have none
     optional = gaps or node.optional
     return _value_column(table, name, node, schema, optional, differences, forgiven)
 
@@ -138,7 +148,7 @@ def _cell_column(
     """A column of pictures, tensors or graphs; no cells where it is absent or of another kind."""
     nothing = object_array([None] * table.num_rows)
     if name not in table.column_names:
-        if not gaps:
+        if not gaps or node_of(schema, name).parts:
             differences.append(f"column '{name}' is missing.")
         return nothing
 
@@ -151,6 +161,19 @@ def _cell_column(
     found = from_arrow(kind, table.column(name))
     differences += _faults_of_cells(found, name, kind, node_of(schema, name), schema)
     return found
+
+
+def _label_column(table: pa.Table, name: str, node: Node, differences: list[str]) -> Any:
+    """The column of a target whose rows have several labels; none where it is absent."""
+    if name not in table.column_names:
+        differences.append(f"column '{name}', the target, is missing: rows come with their labels.")
+        return object_array([None] * table.num_rows)
+    text = column_text(table, name)
+    try:
+        return cells_of(text, node.labels, node.separator)
+    except BadCell as error:
+        differences.append(f"column '{name}': a cell {error}.")
+        return object_array([None] * table.num_rows)
 
 
 def _faults_of_cells(

@@ -109,7 +109,8 @@ def _in_both(version: Declared, before: pa.Table, table: pa.Table) -> list[str]:
 
 def _used_columns(version: Declared) -> list[str]:
     """The inputs, the target and, where rows are divided by a column, that one."""
-    used = [*kinds_of(version.schema_in), *kinds_of(version.schema_out)]
+    answers = version.schema_out.parts or kinds_of(version.schema_out)
+    used = [*kinds_of(version.schema_in), *answers]
     column = Split.of(version.summary).column
     if column not in ("", *used):
         used.append(column)

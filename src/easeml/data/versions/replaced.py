@@ -11,6 +11,7 @@ from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.odd_cells import codes_told
 from easeml.data.types.text_tables import ROW
+from easeml.data.types.together import with_joined
 from easeml.data.versions.changes import counted
 from easeml.data.versions.declared import Declared, declare, report_named
 from easeml.data.versions.renewed import check_renewed
@@ -40,19 +41,23 @@ def replaced(
     of_weights = weight_report(version.columns)
     used = [report for report in version.columns if report.role != "drop"]
     split = Split.of(version.summary)
-    check_renewed(table, used, name)
+    check_renewed(with_joined(table, version.schema_out.columns[version.target]), used, name)
     _check_split(table, split, name)
-    names = {report.name for report in used}
+    parts = version.schema_out.parts
+    known = {report.name for report in used} & set(table.column_names)
+    names = {*known, *parts}
+    target, *together = parts or (version.target,)
     made = declare(
         table,
         reports,
-        version.target,
+        target,
         dict(_settings(used)),
         [other for other in table.column_names if other not in names],
         names,
         version.summary["seed"],
         version.summary["split"],
         None if of_weights is None else of_weights.name,
+        together=together,
     )
     frames = {}
     for role, frame in made.frames.items():
@@ -75,7 +80,7 @@ def _check_split(table: pa.Table, split: Split, name: str) -> None:
 def _settings(used: list[ColumnReport]) -> Iterator[tuple[str, str]]:
     """Give what was declared of columns, as ``declare`` takes it."""
     for report in used:
-        if report.type in CELLS:
+        if report.type in CELLS or "parts" in report.content:
             continue
         yield report.name, report.type
         if report.missing_codes:
@@ -87,6 +92,7 @@ def _notes(version: Declared, made: Declared, table: pa.Table) -> list[str]:
     before = sum(map(len, version.frames.values()))
     notes = [f"{counted(table.num_rows)} took the place of {counted(before)}."]
     known = [report.name for report in version.columns]
+    known += version.schema_out.parts
     further = _without(table.column_names, known)
     if further:
         notes.append(f"Columns that were not there are not used: {_listed(further)}.")

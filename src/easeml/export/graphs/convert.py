@@ -27,7 +27,8 @@ def convert(trained: TrainedPipeline | TrainedEnsemble) -> ModelProto:
     members, weights = _members(trained)
     target = members[0].target
     if target.shape:
-        raise NotConvertible("Targets that are tensors have no ONNX graph.", where=target.column)
+        said = "Several answers a row, and tensors, have no ONNX graph."
+        raise NotConvertible(said, where=target.column)
     total = ""
     if members[0].past is not None:
         said = "A forecast keeps what it knows of the past, which no ONNX graph has."

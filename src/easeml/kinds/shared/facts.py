@@ -141,12 +141,12 @@ def drawn_rows(claims: Sequence[Mapping[str, Any]]) -> list[DrawnRows]:
 
 def without_rows(rows: Predicted) -> Predicted:
     """Return what a file of newer rows is that has none, with the columns of ``rows``."""
-    from easeml.lifecycle.held_out import Predicted, Unseen
+    from easeml.lifecycle.held_out import Predicted
 
     none = {}
     for name, said in rows.by.items():
         chances = None if said.chances is None else said.chances[:0]
-        none[name] = Unseen(said.values[:0], chances, said.classes)
+        none[name] = replace(said, values=said.values[:0], chances=chances)
     return Predicted(rows.inputs.iloc[:0], rows.answers.iloc[:0], none)
 
 
@@ -270,7 +270,15 @@ def _by_models(sources: Sources, inputs: Any) -> dict[str, Unseen]:
 def _said(found: Any) -> Unseen:
     from easeml.lifecycle.held_out import Unseen
 
-    return Unseen(found.values, found.probabilities, found.classes, found.widths)
+    labels = found.labels.choice.names if found.labels else ()
+    return Unseen(
+        found.values,
+        found.probabilities,
+        found.classes,
+        labels=labels,
+        scales=found.scales,
+        widths=found.widths,
+    )
 
 
 def _elsewhere(sources: Sources, rows: Any) -> float:

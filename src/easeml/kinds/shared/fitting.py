@@ -26,6 +26,7 @@ class FitSpec(Protocol):
     schema_in: dict[str, Any]
     schema_out: dict[str, Any]
     temperature: float  # of an ensemble
+    thresholds: list[float] | None  # of an ensemble
     seed: int
 
 
@@ -60,7 +61,8 @@ def fit_members(
         )
         pipeline = member.pipeline.model_dump()
         trained = fit(pipeline, rows, spec.schema_in, spec.schema_out, context)
-        fitted.append(trained.at_temperature(member.temperature))
+        calibrated = trained.at_temperature(member.temperature)
+        fitted.append(calibrated.choosing(member.thresholds))
     return fitted
 
 
@@ -71,7 +73,8 @@ def together(spec: FitSpec, fitted: Sequence[TrainedPipeline]) -> TrainedPipelin
     if len(fitted) == 1:
         return fitted[0]
     weights = tuple(member.weight for member in spec.members)
-    return TrainedEnsemble(tuple(fitted), weights, temperature=spec.temperature)
+    choice = fitted[0].choosing(spec.thresholds).target.choice
+    return TrainedEnsemble(tuple(fitted), weights, temperature=spec.temperature, choice=choice)
 
 
 def save_members(trained: TrainedPipeline | TrainedEnsemble, folder: Path, **facts: Any) -> None:

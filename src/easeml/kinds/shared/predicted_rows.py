@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.contract.predictions import COLUMN
 from easeml.data import kinds_of, style_notes
+from easeml.data.types.label_lists import LABELS
 from easeml.decimals import CsvStyle
 from easeml.folders import whole_file
 from easeml.schema import Schema
@@ -28,7 +29,8 @@ def predicted_rows(path: Path, schema_out: Schema, style: CsvStyle) -> Iterator[
     file, in which its rows are handed out again as CSV.
     """
     with whole_file(path) as part:
-        rows = PredictedRows(part, next(iter(kinds_of(schema_out).values())), style)
+        kind = LABELS if schema_out.labels_of_rows else next(iter(kinds_of(schema_out).values()))
+        rows = PredictedRows(part, kind, style)
         yield rows
         rows.close()
 
@@ -69,8 +71,8 @@ class PredictedRows:
         """A column of what was predicted; parts of a file have the same type, whatever is in them."""
         import pyarrow as pa
 
-        types = {"number": pa.float64(), "category": pa.string()}
-        kind = self._kind if name == COLUMN else "number"
+        types = {"number": pa.float64(), "category": pa.string(), LABELS: pa.string()}
+        kind = self._kind if name == COLUMN else "number"  # of several numbers each is one
         return pa.array(cells, types.get(kind))
 
     def _flush(self) -> None:

@@ -4,8 +4,10 @@ Columns: ``row`` (int64), ``role`` (validation, test, or train of what folds pre
 ``prediction`` (nested lists of a tensor),
 ``probabilities`` (list of double, in the order of the classes; null for regression). The classes
 are in the schema's metadata, key ``classes``, as JSON; so are their weights in the choice of a
-label, key ``class_weights`` (``easeml.modules.decision``). ``widths`` and ``plain`` (double), where
-predictions have them.
+label, key ``class_weights`` (``easeml.modules.decision``). Of rows that may have several labels
+``probabilities`` are the chances of these, and key ``choice`` tells how they are chosen
+(``easeml.modules.labels``). Key ``scales``: by which several numbers a row are judged. ``widths``
+and ``plain`` (double), where predictions have them.
 """
 
 import json
@@ -28,7 +30,10 @@ def write_predictions(path: Path, rows: dict[str, Any], predictions: dict[str, A
     table = pa.concat_tables(tables, promote_options="permissive")
     classes = None if one.classes is None else list(map(str, one.classes))
     weights = None if one.class_weights is None else one.class_weights.tolist()
-    facts = {"classes": json.dumps(classes), "class_weights": json.dumps(weights)}
+    choice = None if one.labels is None else one.labels.choice.to_json()
+    scales = None if one.scales is None else one.scales.tolist()
+    told = {"classes": classes, "class_weights": weights, "choice": choice, "scales": scales}
+    facts = dict(zip(told, map(json.dumps, told.values()), strict=True))
     table = table.replace_schema_metadata(facts)
     with ipc.new_file(path, table.schema) as file:
         file.write_table(table)
@@ -39,16 +44,23 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
     from pyarrow import ipc
 
     from easeml.modules import Predictions
+    from easeml.modules.labels import LabelChoice
 
     with ipc.open_file(path) as file:
         table = file.read_all()
     facts = table.schema.metadata or {}
     classes = json.loads(facts.get(b"classes", b"null"))
     weights = json.loads(facts.get(b"class_weights", b"null"))
+    scales = json.loads(facts.get(b"scales", b"null"))
     chosen = table.filter(np.asarray(table["role"].to_pylist()) == role)
     values = np.asarray(
         chosen["prediction"].to_pylist(), dtype=object if classes is not None else float
     )
+    choice = LabelChoice.from_json(json.loads(facts.get(b"choice", b"null")))
+    if choice is not None:
+        chances = np.reshape(chosen["probabilities"].to_pylist(), (-1, len(choice.names)))
+        said = Predictions.of_labels(chances.astype(float), choice)
+        return chosen["row"].to_numpy(), said.with_values(values.reshape(chances.shape))
     known = (
         None if classes is None else np.asarray(chosen["probabilities"].to_pylist(), dtype=float)
     )
@@ -59,6 +71,7 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
         probabilities=probabilities,
         classes=names,
         class_weights=None if weights is None else np.asarray(weights),
+        scales=None if scales is None else np.asarray(scales),
         **_of_forecasts(chosen),
     )
 
@@ -81,6 +94,8 @@ def _table(role: str, rows: Any, predictions: Any) -> Any:
     import pyarrow as pa
 
     probabilities = predictions.probabilities
+    if predictions.labels is not None:
+        probabilities = predictions.labels.chances
     listed = (
         [None] * len(rows)
         if probabilities is None

@@ -165,7 +165,14 @@ def _evaluation_of(frame: pd.DataFrame, target: str, predictions: Predictions) -
     from easeml.lifecycle.held_out import Unseen
 
     rows = frame.set_index("_row")
-    said = Unseen(predictions.values, predictions.probabilities, predictions.classes)
+    labels = predictions.labels.choice.names if predictions.labels else ()
+    said = Unseen(
+        predictions.values,
+        predictions.probabilities,
+        predictions.classes,
+        labels,
+        predictions.scales,
+    )
     answers: pd.Series = rows.pop(target)
     found = evaluate(rows, answers, said)
     return Evaluation.model_validate(asdict(found))

@@ -164,7 +164,7 @@ def _retire(facts: Facts) -> Action | None:
 
 
 def _feasibility(facts: Facts) -> Action | None:
-    if facts.forecasts or not _is_due(facts, "feasibility", facts.feasible):
+    if not _is_due(facts, "feasibility", facts.feasible):
         return None
     why = "The data has changed since it was asked what any model could reach."
     if facts.feasible is None:
@@ -214,7 +214,7 @@ def _ask_labels(facts: Facts) -> Action | None:
 def _is_due(facts: Facts, tool: str, answer: object) -> bool:
     """Tell whether a tool is to be asked: it is not, and its answer lacks or is of older rows."""
     is_known = answer is not None and tool not in facts.stale
-    return not is_known and tool not in facts.asked
+    return not is_known and tool not in facts.asked | facts.untold
 
 
 def check_labels(facts: Facts) -> Action | None:
@@ -350,7 +350,7 @@ def _missing_test_rows(facts: Facts, tested: Estimate) -> int:
 
 
 def _pick(facts: Facts) -> Action | None:
-    if facts.picked or facts.models < 2:
+    if facts.picked or facts.models < 2 or "pick" in facts.untold:
         return None
     why = (
         f"{facts.models} models were trained on rows of the past. A few labels of today's rows "
@@ -362,7 +362,8 @@ def _pick(facts: Facts) -> Action | None:
 
 def _meter(facts: Facts) -> Action | None:
     tried = facts.search.tried if facts.search else 0
-    if facts.meter or tried < _MANY_TRIED or "meter" in facts.asked or not facts.count("test"):
+    is_due = not facts.meter and "meter" not in facts.asked | facts.untold
+    if not is_due or tried < _MANY_TRIED or not facts.count("test"):
         return None
     why = (
         f"{tried} candidates were compared on the same {facts.count('validation'):,} validation "
@@ -406,7 +407,8 @@ def _moved(facts: Facts) -> Action | None:
 
 
 def _watch(facts: Facts) -> Action | None:
-    if not facts.serves or facts.watched == "alert":
+    can_look = facts.serves and "monitor" not in facts.untold
+    if not can_look or facts.watched == "alert":
         return None
     met = "The goal is met" if facts.is_proven else "The goal is met on validation rows"
     why = f"{met}. Bring newer rows now and then, to see whether the model is still right."

@@ -141,8 +141,8 @@ class Facts:
     proposed since monitoring looked; None: it was not asked, or has none. ``asked``: tools that are
     being asked now. ``stale``: tools whose answer is of an older version of the data, or another
     goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
-    be tested any more. ``forecasts``: the target follows its own past, so that tools which look at
-    each row alone tell nothing of it. ``told``: how many rows' truth came since the data was made.
+    be tested any more. ``untold``: tools that tell nothing of such a target. ``forecasts``: the
+    target follows its own past. ``told``: how many rows' truth came since the data was made.
     """
 
     target: str
@@ -178,6 +178,7 @@ class Facts:
     stale: frozenset[str] = frozenset()
     parts: tuple[Part, ...] = ()
     worn: int = 0
+    untold: frozenset[str] = frozenset()
     forecasts: bool = False
     told: int = 0
     experience: Mapping[str, Experience] = field(default_factory=dict)  # by kind of action

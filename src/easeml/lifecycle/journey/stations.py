@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from easeml.lifecycle.journey.actions import Action
@@ -34,6 +35,14 @@ _OF_KIND = {  # where an action belongs
     "adapt": "Watch",
     "debug": "Debug",
 }
+_TOOL_OF = {
+    "Feasible?": "feasibility",
+    "Clean": "label-errors",
+    "Pick": "pick",
+    "Watch": "monitor",
+    "Debug": "debug",
+}
+_UNTOLD = "Its tool tells nothing of such a target."
 _MOST_NAMES = 5  # of columns, in one sentence
 _NOTHING = Action("", "", "", None)
 _WITH_FIRST_ACTION: dict[State, State] = {"done": "next", "open": "next", "trouble": "trouble"}
@@ -72,13 +81,20 @@ def rail(facts: Facts, actions: Collection[Action]) -> list[Station]:
         _debug(facts),
     )
     stations = []
-    for name, state, said in known:
+    for name, state, said in map(partial(_if_told, facts), known):
         shown = _WITH_FIRST_ACTION[state] if name == here else state
         stations.append(Station(name, shown, said))
     return stations
 
 
 Known = tuple[str, State, str]
+
+
+def _if_told(facts: Facts, known: Known) -> Known:
+    """Return what is known of a station; of one whose tool tells nothing of the target, that."""
+    name, state, _ = known
+    is_untold = state == "open" and _TOOL_OF.get(name) in facts.untold
+    return (name, "done", _UNTOLD) if is_untold else known
 
 
 def _goal(facts: Facts) -> Known:
@@ -140,7 +156,8 @@ def _clean(facts: Facts) -> Known:
         holes = f"Cells are missing in {counted(len(facts.holes), 'column')}."
     suspects = facts.suspects
     if suspects is None:
-        return "Clean", "open", f"{holes} Nobody looked for wrong labels.".lstrip()
+        looked = "Nobody looked for wrong labels."
+        return "Clean", "open", f"{holes} {looked}".lstrip()
     labels = f"{suspects.listed} of {suspects.rows:,} labels look wrong."
     if suspects.checked:
         labels = f"{labels} {checked_so_far(suspects)}."

@@ -269,6 +269,7 @@ def _cell(value: Any) -> str | float:
 TOOLS = (
     Tool(
         name="difference",
+        several=True,
         title="How do two models differ?",
         about="Compares two models: quality, predictions that change, where, and columns used.",
         needs=("inputs", "answers", "rivals", "quality"),

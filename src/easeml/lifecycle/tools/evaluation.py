@@ -17,6 +17,7 @@ from easeml.lifecycle.evaluation import (
     evaluate,
     right_rows,
     row_errors,
+    row_f1,
     wilson_interval,
 )
 from easeml.lifecycle.held_out import Unseen
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _TOLD_COLUMNS = 8  # inputs of a bad row that a table shows
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+_OF_SEVERAL = " in standard deviations"
 _ASSUMES = (
     "The model has not learned from these rows.",
     "Where they chose it among others, as validation rows do, it looks better here than it is.",
@@ -61,8 +63,11 @@ def _ask(
     if not found.rows:
         remedy = "Give rows whose answers are known, and are of the kind that the model predicts."
         raise InvalidInput("No row can be judged.", where="answers", remedy=remedy)
+    if said.labels:
+        return _of_labels(found, row_f1(answers, said)), config
     if said.classes is None:
-        return _of_numbers(found, answers, row_errors(answers, said)), config
+        unit = _OF_SEVERAL if said.scales is not None else ""
+        return _of_numbers(found, answers, row_errors(answers, said), unit), config
     return _of_classes(found, right_rows(answers, said), _commonest(answers, said)), config
 
 
@@ -100,15 +105,15 @@ def _of_classes(found: Evaluation, right: np.ndarray, commonest: tuple[str, int]
     )
 
 
-def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray) -> ToolAnswer:
+def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray, unit: str) -> ToolAnswer:
     errors = errors[np.isfinite(errors)]
     error = float(errors.mean())
     half = _Z * float(errors.std()) / np.sqrt(len(errors))
     numbers = [
-        Number("error", "Mean absolute error", error, max(0.0, error - half), error + half),
+        Number("error", f"Mean absolute error{unit}", error, max(0.0, error - half), error + half),
         Number("rows", "Rows", found.rows),
     ]
-    advice = f"It is off by {error:.4g} on average, over {found.rows:,} rows."
+    advice = f"It is off by {error:.4g} on average{unit}, over {found.rows:,} rows."
     if answers.dtype.kind == "f":  # not tensors
         baseline = float((answers - answers.median()).abs().mean())
         numbers.append(Number("baseline", "Mean absolute error of the median", baseline))
@@ -119,8 +124,36 @@ def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray) -> To
         numbers=tuple(numbers),
         assumes=_ASSUMES,
         figures=_figures(found),
-        tables=(_worst(found, "Absolute error"),),
+        tables=(_worst(found, f"Absolute error{unit}"),),
     )
+
+
+def _of_labels(found: Evaluation, scores: np.ndarray) -> ToolAnswer:
+    """Tell of rows that may have several labels; ``scores`` (n,): F1 of each row."""
+    mean = float(scores.mean())
+    half = _Z * float(scores.std()) / np.sqrt(len(scores))
+    exact = float((scores == 1).mean())
+    numbers = (
+        Number("f1", "F1 by row", mean, max(0.0, mean - half), min(1.0, mean + half)),
+        Number("exact", "Rows all right", exact, *wilson_interval(exact, len(scores))),
+        Number("rows", "Rows", found.rows),
+    )
+    worst = min(found.by_label, key=attrgetter("f1"))
+    return ToolAnswer(
+        advice=f"All labels are right on {exact:.1%} of {found.rows:,} rows. "
+        f"F1 by row is {mean:.4g}. "
+        f"{worst.label} is found worst (F1 {worst.f1:.4g}, {worst.rows:,} rows have it).",
+        numbers=numbers,
+        assumes=_ASSUMES,
+        figures=_figures(found),
+        tables=(_label_table(found), _worst(found, "F1 of its labels")),
+    )
+
+
+def _label_table(found: Evaluation) -> Table:
+    told = attrgetter("label", "rows", "said", "precision", "recall", "f1")
+    columns = ("Label", "Rows", "Said", "Precision", "Recall", "F1")
+    return Table("How each label is found", columns, tuple(map(told, found.by_label)))
 
 
 def _confused(found: Evaluation) -> list[str]:
@@ -190,6 +223,7 @@ def _worst(found: Evaluation, score: str) -> Table:
 TOOLS = (
     Tool(
         name="evaluation",
+        several=True,
         title="How well does the model do?",
         about="Compares predictions with answers: what is confused, which rows are worst.",
         needs=("inputs", "answers", "predictions"),

@@ -307,6 +307,7 @@ def _unmeasured(columns: list[str], state: _Measured) -> tuple[str, ...]:
 TOOLS = (
     Tool(
         name="importance",
+        several=True,
         title="What does the model look at?",
         about="Says how much quality each column is worth to a model: what is lost when it is shuffled.",
         needs=("inputs", "answers", "predict", "quality"),

@@ -161,7 +161,23 @@ def _singleton(name: str, node: Mapping[str, Any], repeat: str, path: str) -> No
         repeat=repeat,
         column=values.of_type(node, "column", str, "", path),
         missing=values.strings(node.get("missing", []), f"{path}.missing"),
+        labels=_labels(node, value.get("dim", ()), path),
+        separator=values.of_type(node, "separator", str, "", path),
+        parts=values.strings(node.get("parts", []), f"{path}.parts"),
     )
+
+
+def _labels(node: Mapping[str, Any], dim: tuple[Dim, ...], path: str) -> tuple[str, ...]:
+    """The labels of which a row may have several: one for each element of a tensor."""
+    labels = values.strings(node.get("labels", []), f"{path}.labels")
+    if labels and dim != (len(labels),):
+        raise SchemaError(
+            f"expected the labels of a tensor of {len(labels)} elements.",
+            where=f"{path}.labels",
+        )
+    if len(set(labels)) != len(labels):
+        raise SchemaError("a label occurs twice.", where=f"{path}.labels")
+    return labels
 
 
 def _singleton_body(node: Mapping[str, Any], path: str) -> tuple[Mapping[str, Any], str]:
@@ -288,7 +304,7 @@ _OF_TYPE: dict[str, Callable[[Mapping[str, Any], str], dict[str, Any]]] = {
 def _tensor_format(body: Mapping[str, Any], dim: tuple[Dim, ...], path: str) -> str:
     """How a number is written, or that the tensor comes as a picture."""
     form = values.of_type(body, "format", str, "", path)
-    if form == IMAGE or dim == (1,):
+    if form == IMAGE or dim == (1,) or "parts" in body:
         return form
     return ""  # how a number is written says nothing of several
 

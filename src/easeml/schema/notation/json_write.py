@@ -45,6 +45,9 @@ def _singleton(node: Node) -> dict[str, Any]:
         "repeat": node.repeat,
         "column": node.column,
         "missing": list(node.missing),
+        "labels": list(node.labels),
+        "separator": node.separator,
+        "parts": list(node.parts),
     }
     return {"singleton": True, **_value(node), **_without_empty(about_column)}
 

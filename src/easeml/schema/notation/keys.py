@@ -10,7 +10,18 @@ from typing import Any
 from easeml.schema.structure import SchemaWarning
 
 DOCUMENT = ("nodes", "classes", "ref-constraints", "src-dims", "dropped")
-SINGLETON = ("singleton", "fields", "links", "repeat", "column", "missing", "src-name")
+SINGLETON = (
+    "singleton",
+    "fields",
+    "links",
+    "repeat",
+    "column",
+    "missing",
+    "src-name",
+    "labels",
+    "separator",
+    "parts",
+)
 NON_SINGLETON = ("singleton", "fields", "links", "src-name")
 CLASS = ("dim", "labels", "src-name")
 CONSTRAINTS = ("cyclic", "undirected", "fan-in")

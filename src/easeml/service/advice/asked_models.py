@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from easeml.contract.reports import NewReport
+from easeml.data.types.label_lists import LABELS
 from easeml.errors import Conflict, InvalidInput
-from easeml.lifecycle.tool import Tool
+from easeml.lifecycle.tool import OF_ONE_ANSWER, Tool
 from easeml.service.gates import kept
 from easeml.store import Tables
 from easeml.store.records import Application, TrainedModel
@@ -13,6 +14,7 @@ OF_CLASSES = (
     "It compares predicted classes, and this application predicts numbers. To compare "
     "models, ask: Is it better on newer rows?"
 )
+SEVERAL = (LABELS, "tensor")  # types of targets of which a row may have several
 MOST_MODELS = 20  # that a tool compares at once
 
 
@@ -55,6 +57,17 @@ def why_none(tables: Tables, application: Application, tool: Tool) -> str:
 def predicts_numbers(tables: Tables, application: Application) -> bool:
     """Tell whether the models of an application predict numbers."""
     return tables.versions.get(application.version_id).target_type == "number"
+
+
+def has_several(tables: Tables, application: Application) -> bool:
+    """Tell whether the rows of an application may have several answers: labels, or numbers."""
+    return tables.versions.get(application.version_id).target_type in SEVERAL
+
+
+def check_one_answer(tables: Tables, application: Application) -> None:
+    """Raise ``Conflict`` where rows may have several answers: what follows looks at one."""
+    if has_several(tables, application):
+        raise Conflict(OF_ONE_ANSWER, where=application.id)
 
 
 def _why_no_comparison(tables: Tables, application: Application, tool: Tool) -> str:

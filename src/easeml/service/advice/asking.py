@@ -8,7 +8,7 @@ from easeml.contract.resources import Page
 from easeml.contract.states import VersionState
 from easeml.contract.task_views import Task as TaskAnswer
 from easeml.errors import Conflict, InvalidInput
-from easeml.lifecycle.tool import Tool, all_tools, tool_named
+from easeml.lifecycle.tool import OF_ONE_ANSWER, Tool, all_tools, tool_named
 from easeml.lifecycle.tool_parameters import Parameter, parameters_of
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
@@ -62,7 +62,7 @@ def ask(
             tool.check(configured, version.target_type == "number")
         why_not = _why_not(tables, application, version, tool)
         if why_not:
-            never = why_not == asked_models.OF_CLASSES
+            never = why_not in (asked_models.OF_CLASSES, OF_ONE_ANSWER)
             remedy = "" if never else "Ask again when that is there."
             raise Conflict(why_not, where=application.id, remedy=remedy)
         if rows.digest:
@@ -144,6 +144,8 @@ def _why_not(tables: Tables, application: Application, version: DatasetVersion, 
     """Return what a tool lacks to be asked about an application; empty where it can be."""
     if version.state != VersionState.READY:
         return "The data is not prepared."
+    if not tool.several and asked_models.has_several(tables, application):
+        return OF_ONE_ANSWER
     if tool.name == _OF_ROWS_ALONE and application.rules.forecast:
         return f"Of a forecast it tells nothing: {FORECAST_IS_NOT_JUDGED}"
     lacking = _why_no_test_rows(tables, application, version, tool)

@@ -198,6 +198,7 @@ def _declare_columns(upload: DatasetVersion, declaration: Declaration) -> Column
         drop=drop,
         keep=declaration.keep,
         weight=declaration.weight,
+        together=declaration.together,
     )
 
 
@@ -250,16 +251,24 @@ def told(plan: Plan) -> Json:
     """What the ingest task is told, and the version remembers."""
     declaration = plan.declaration
     weight = {} if declaration.weight is None else {"weight": declaration.weight}
+    together = {"together": declaration.together} if declaration.together else {}
     return {
-        "target": plan.columns.target,
+        "target": _first_target(plan),
         "set": declaration.set,
         "drop": declaration.drop,
         "keep": declaration.keep,
         "seed": declaration.seed,
         "split": declaration.split,
         **weight,
+        **together,
         **forecasts.told(declaration),
     }
+
+
+def _first_target(plan: Plan) -> str:
+    """Return the target, or the first of the columns that are one answer together."""
+    parts = plan.columns.schema_out.parts
+    return next(iter(parts), plan.columns.target)
 
 
 def _declared_version(tables: Tables, caller: Caller, plan: Plan) -> DatasetVersion:

@@ -67,6 +67,12 @@ def check(declaration: Declaration, columns: Columns, rows: int) -> None:
     """
     if declaration.forecast is None:
         return
+    if declaration.together:
+        raise InvalidInput(
+            "A forecast is of one number.",
+            where="together",
+            remedy="Forecast each target by an application of its own.",
+        )
     by_name = {report.name: report for report in columns.columns}
     _check_type(by_name[columns.target], ("number",), "the target of a forecast")
     time = Split.from_text(declaration.split, list(by_name)).column

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from easeml.contract.reports import NewVersionReport
 from easeml.contract.task_views import Task as TaskAnswer
 from easeml.errors import Conflict
-from easeml.lifecycle.tool import tool_named
+from easeml.lifecycle.tool import OF_ONE_ANSWER, tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.advice import tools
@@ -48,6 +48,10 @@ def ask(
             raise Conflict(f"{tool.name} is asked about a model, and there is none before Start.")
         registry = knowledge_base.of_tenant(tx, caller.tenant_id)
         plan = declaration_plan.plan(tables, declaration, registry)
+        target = plan.columns.schema_out
+        several = {*target.labels_of_rows, *target.parts}
+        if several and not tool.several:
+            raise Conflict(OF_ONE_ANSWER, where=version_id)
         told = {
             "plan": declaration_plan.told(plan),
             "tool": tool.name,

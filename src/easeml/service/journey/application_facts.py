@@ -23,8 +23,9 @@ from easeml.lifecycle.journey import (
     Suspects,
     WorkLeft,
 )
+from easeml.lifecycle.tool import of_one_answer
 from easeml.modules.further_measures import one_name
-from easeml.service.advice import suspicious_rows, tools
+from easeml.service.advice import asked_models, suspicious_rows, tools
 from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import feasible, goals, suggested
 from easeml.service.tasks import requests
@@ -90,6 +91,7 @@ def facts_of(
         answers=answers,
         asked=_asked(tables, application),
         worn=kept_gates.retirable(kept_gates.of_application(tables, application.id), version),
+        untold=_untold(application, version),
         forecasts=bool(application.rules.forecast),
         told=_told(tables, application, version, moved),
         stale=_stale(reports, version, found, goals.asked(goal, application)),
@@ -107,6 +109,13 @@ def _told(tables: Tables, application: Application, version: DatasetVersion, mov
     if log is None or log.masked:
         return 0
     return tables.feedback.count(application_id=application.id, since=version.created)
+
+
+def _untold(application: Application, version: DatasetVersion) -> frozenset[str]:
+    """Return the tools that tell nothing of the target."""
+    if version.target_type in asked_models.SEVERAL:
+        return of_one_answer()
+    return frozenset([feasible.TOOL] if application.rules.forecast else [])
 
 
 def _stale(

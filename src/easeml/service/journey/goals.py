@@ -11,7 +11,7 @@ from easeml.ids import new_id
 from easeml.lifecycle import journey
 from easeml.modules import load_registry
 from easeml.service.access.caller import Caller
-from easeml.service.advice import tools
+from easeml.service.advice import asked_models, tools
 from easeml.service.applications import further_measures
 from easeml.service.journey import feasible
 from easeml.service.journey.feasible import TOOL
@@ -92,11 +92,13 @@ def ask_feasibility(tx: Transaction, application: Application, version: DatasetV
 
     The tool sees train and validation rows, never test rows. A goal that it cannot judge is left
     out of the question: it then says what the best accuracy or R2 is. After few answers of people
-    what was found holds, and nothing is asked. Nor is it asked of a forecast, which it cannot judge.
+    what was found holds, and nothing is asked. Nor is it asked of a forecast or of rows that
+    have several answers, which it cannot judge.
     """
     tables = tx.scoped(application.tenant_id)
     goal = newest(tables, application.id)
-    if goal is None or application.rules.forecast:
+    has_several = version.target_type in asked_models.SEVERAL
+    if goal is None or has_several or application.rules.forecast:
         return
     parameters = asked(goal, application)
     is_known = _is_answered(tables, application, parameters)

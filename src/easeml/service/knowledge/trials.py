@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from easeml.contract.states import TaskGroup, TaskState
+from easeml.data.types.label_lists import LABELS
 from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Module, Registry
 from easeml.search import CostBelief, Work, hinted_cost, spaces
@@ -178,9 +179,12 @@ def classes_of(version: DatasetVersion) -> int:
 def size(version: DatasetVersion) -> tuple[int, int]:
     """Return the rows that are learned from to judge a model, and the ``width`` of its inputs.
 
-    By folds a row is learned from several times, and costs as much.
+    By folds, and for each of several labels, a row is learned from several times: it costs as much.
     """
-    return (version.summary.rows or 0) * version.summary.fits, width(version.columns)
+    target = version.target or {}
+    labels = len(target.get("content", {}).get("labels", ())) if target.get("type") == LABELS else 1
+    rows = (version.summary.rows or 0) * version.summary.fits
+    return rows * labels, width(version.columns)
 
 
 def width(columns: Sequence[Mapping[str, Any]]) -> int:
@@ -194,7 +198,7 @@ def width(columns: Sequence[Mapping[str, Any]]) -> int:
 
 def _numbers(column: Mapping[str, Any]) -> int:
     content = column.get("content")
-    if not content:
+    if not content or "labels" in content:
         return 1
     sizes = [size for size in content.get("dim", ()) if isinstance(size, int)]
     if not sizes:

@@ -61,6 +61,7 @@ def request(
         name=f"adapted-{way}-{number}",
         members=members,
         temperature=refitting.temperature_of(tables, base),
+        thresholds=refitting.thresholds_of(tables, base),
         base_id=base.id,
         source=source,
         whole=bool(base.refitted),

@@ -11,6 +11,7 @@ from easeml.contract.adaptation import Adaptation, AdaptedWay, NewAdaptation
 from easeml.contract.states import AdaptWay, WorkKind
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
+from easeml.service.advice import asked_models
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
 from easeml.service.limits import quotas
@@ -128,6 +129,7 @@ def _requested(
 
 def _check(tables: Tables, application: Application, ways: list[AdaptWay]) -> Picking:
     """Return the rule of pickings where an adaptation may begin; raises ``Conflict`` else."""
+    asked_models.check_one_answer(tables, application)
     picked_rows.check_kept(tables, application)
     picking = pickings.picking_of(tables, application) or Picking()
     if picking.rows:

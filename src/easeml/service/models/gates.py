@@ -10,7 +10,7 @@ from easeml.data import row_ids
 from easeml.errors import Conflict, InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
-from easeml.service.advice import test_row_disclosure, tools
+from easeml.service.advice import asked_models, test_row_disclosure, tools
 from easeml.service.datasets import changing
 from easeml.service.gates import bought_labels, kept, reserves
 from easeml.service.models import promotion
@@ -359,6 +359,12 @@ def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
         raise Conflict("The data is not prepared.", where=version.id, remedy="Ask again later.")
     told = wish.model_dump(exclude={"metric", "positive", "scale", "labels", "rows"})
     told["metric"] = wish.metric or "accuracy"
+    if version.target_type in asked_models.SEVERAL:
+        raise InvalidInput(
+            "A gate tests the one answer of a row, and these rows may have several.",
+            where="gate",
+            remedy="Let better models serve by their quality on validation rows.",
+        )
     is_number = version.target_type == "number"
     if is_number and told["metric"] != "absolute-error":
         raise InvalidInput(

@@ -18,7 +18,7 @@ from easeml.contract.states import (
 )
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
-from easeml.lifecycle.tool import tool_named
+from easeml.lifecycle.tool import OF_ONE_ANSWER, tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.advice import asked_models, tools
 from easeml.service.answers import label_budget, standing
@@ -67,8 +67,17 @@ def set_picking(store: Store, caller: Caller, application_id: str, wish: NewPick
 
 def _check_classes(tables: Tables, application: Application) -> None:
     """Raise ``Conflict`` where models predict numbers, which are not compared."""
-    if asked_models.predicts_numbers(tables, application):
-        raise Conflict(asked_models.OF_CLASSES, where=application.id)
+    why_not = _why_not(tables, application)
+    if why_not:
+        raise Conflict(why_not, where=application.id)
+
+
+def _why_not(tables: Tables, application: Application) -> str:
+    """Return why the models of an application are not compared; empty where they are."""
+    kind = tables.versions.get(application.version_id).target_type
+    if kind in asked_models.SEVERAL:
+        return OF_ONE_ANSWER
+    return asked_models.OF_CLASSES if kind == "number" else ""
 
 
 def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:
@@ -140,9 +149,7 @@ def show(tables: Tables, application: Application) -> PickingRule:
         asked=len(_items(tables, application, found)) if found.rows else 0,
         says=found.says,
         began=found.began,
-        why_not=asked_models.OF_CLASSES
-        if asked_models.predicts_numbers(tables, application)
-        else "",
+        why_not=_why_not(tables, application),
     )
 
 

@@ -58,6 +58,7 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
         objective=application.objective,
         quality=model.quality,
         temperature=temperature_of(tables, model),
+        thresholds=thresholds_of(tables, model),
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         seed=version.operation.seed,
@@ -144,6 +145,11 @@ def temperature_of(tables: Tables, model: TrainedModel) -> float:
     return _measured(tables, model).temperature or 1.0
 
 
+def thresholds_of(tables: Tables, model: TrainedModel) -> list[float] | None:
+    """Return the thresholds of a model's labels; None of one without several labels a row."""
+    return _measured(tables, model).thresholds
+
+
 def _member(
     tables: Tables, registry: Registry, model: TrainedModel, weight: float
 ) -> WeightedPipeline:
@@ -151,8 +157,14 @@ def _member(
     cost = tables.tasks.get(model.task_id).cost or candidate.predicted_cost
     leash = max(_SHORTEST_LEASH, _LEASH * cost)
     pipeline = knowledge_base.pipeline_of(registry, candidate)
-    temperature = _measured(tables, model).temperature
-    return WeightedPipeline(pipeline=pipeline, weight=weight, leash=leash, temperature=temperature)
+    measured = _measured(tables, model)
+    return WeightedPipeline(
+        pipeline=pipeline,
+        weight=weight,
+        leash=leash,
+        temperature=measured.temperature,
+        thresholds=measured.thresholds,
+    )
 
 
 def _measured(tables: Tables, model: TrainedModel) -> Measured:

@@ -12,8 +12,9 @@ from easeml.contract.states import TaskState
 from easeml.contract.task_views import Task
 from easeml.contract.watching import Claim, Drift, Labelled, Look, WatchReport
 from easeml.errors import Conflict, NotFound
+from easeml.lifecycle.tool import OF_ONE_ANSWER
 from easeml.service.access.caller import Caller
-from easeml.service.advice import tools
+from easeml.service.advice import asked_models, tools
 from easeml.service.models import watched_labels, watched_rows, watched_samples
 from easeml.service.models.watched_rows import TOOL
 from easeml.service.models.watched_samples import LateFile
@@ -62,7 +63,9 @@ def _look(store: Store, caller: Caller, application_id: str, fewest: int) -> Tas
     """Look as ``look`` does; where fewer than ``fewest`` new rows came, only at late truths."""
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
-        watched_labels.keep_answers(tables, tables.applications.get(application_id))
+        application = tables.applications.get(application_id)
+        asked_models.check_one_answer(tables, application)
+        watched_labels.keep_answers(tables, application)
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
@@ -155,6 +158,8 @@ def _is_due(store: Store, caller: Caller, application_id: str) -> bool:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
+        if asked_models.has_several(tables, application):
+            return False
         tries = watched_rows.tries(tables, application)
         if tx.now() - max(map(_CREATED, tries), default=0.0) < _DAY:
             return False
@@ -217,6 +222,8 @@ def _why_no_look(tables: Tables, application: Application) -> str:
     log = tables.request_logs.find(id=application.id)
     if log is None or not log.share:
         return f"{said} Requests have to be kept first: easeml app log {application.id} --share 1"
+    if asked_models.has_several(tables, application):
+        return OF_ONE_ANSWER
     return f"{said} A request is kept some seconds after its answer; then it can be looked at."
 
 

@@ -21,6 +21,7 @@ class Measured(Shape):
     ``low``, ``high``: 95 % interval of the quality; ``latency``: seconds to predict one row.
     ``members``: of an ensemble; ``gain``: its quality over that of a single model's choice;
     ``temperature``: of its probabilities, None where a model keeps them as they are.
+    ``thresholds``: of labels of which a row may have several, else None.
     """
 
     low: float | None = None
@@ -30,3 +31,4 @@ class Measured(Shape):
     members: list[Member] = field(default_factory=list)
     gain: float = 0.0
     temperature: float | None = None
+    thresholds: list[float] | None = None

@@ -107,7 +107,7 @@ def _evidence(store: Store, caller: Caller, version: DatasetVersion, folder: Pat
     kept = store.artefacts.fetch(caller.tenant_id, version.artefact, folder / "all-rows")
     declared = read_declared(kept)
     test = declared.frames["test"]
-    nothing = test[declared.target].where(test["_row"] < 0)  # rows are counted from 0
+    nothing = _hidden(test[declared.target])
     without_answers = test.assign(**{declared.target: nothing})
     frames = {
         "train": declared.frames["train"].head(0),
@@ -117,6 +117,15 @@ def _evidence(store: Store, caller: Caller, version: DatasetVersion, folder: Pat
     path = folder / EVIDENCE
     write_version(path, replace(declared, frames=frames, off=(), groups={}))
     return path
+
+
+def _hidden(answers: Any) -> Any:
+    """Return answers that tell nothing: missing ones, or zeros of tensors, which are never so."""
+    import numpy as np
+
+    if answers.dtype == object:
+        return answers.map(np.zeros_like)
+    return answers.where(np.zeros(len(answers), dtype=bool))
 
 
 def _test_quality(found: TestQuality | None, model_id: str) -> dict[str, Any] | None:

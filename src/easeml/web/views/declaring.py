@@ -47,7 +47,8 @@ class Wishes:
     ``size`` in kilobytes are what a model may take. ``ways`` are how the prediction has to follow
     a column. ``codes`` are the values of a column, with commas, that stand for missing ones.
     ``split`` says which rows test, as a declaration does; empty: those drawn at random. ``ahead``:
-    how many steps the target is forecast; empty: it is not.
+    how many steps the target is forecast; empty: it is not. ``together``: whether the targets are
+    one answer; empty: each has an application of its own.
     """
 
     target: str
@@ -64,6 +65,7 @@ class Wishes:
     codes: Mapping[int, str] = dataclasses.field(default_factory=dict)
     split: str = ""
     ahead: str = ""
+    together: str = ""
 
     @classmethod
     def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
@@ -88,6 +90,7 @@ class Wishes:
             codes=_by_column(named, "missing", version, _are_suspected),
             split=_split(named.get("split", ""), version),
             ahead=named.get("ahead", "").strip(),
+            together=named.get("together", ""),
         )
 
     def query(self) -> str:
@@ -124,6 +127,7 @@ class Wishes:
             "size": self.size,
             "split": self.split,
             "ahead": self.ahead,
+            "together": self.together,
         }
         return [(name, wish) for name, wish in rules.items() if wish]
 
@@ -136,14 +140,16 @@ class Wishes:
         """Return what they ask for, a declaration for each target. ``name``: of the data."""
         declared = self._declared(version)
         targets = self.targets(version)
-        if len(targets) < 2:
-            return [declared]
+        if len(targets) < 2 or self.together:
+            return [self.declaration(version)]
         return one_a_target(declared, targets, name)
 
     def declaration(self, version: Version) -> Declaration:
         """Return what they ask for of the target; what is predicted too is no input."""
         declared = self._declared(version)
         others = self.targets(version)[1:]
+        if self.together:
+            return declared.model_copy(update={"together": others})
         return declared.model_copy(update={"drop": [*declared.drop, *others]})
 
     def _declared(self, version: Version) -> Declaration:

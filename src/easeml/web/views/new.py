@@ -32,7 +32,7 @@ _ABOUT = {
     "wine": "178 wines, 13 measurements: which of three cultivars?",
     "diabetes": "442 patients, 10 measurements: how far does the disease progress?",
 }
-_TYPES = ("number", "category", "text", "timestamp")
+_TYPES = ("number", "category", "text", "timestamp", "labels")
 _MOST_COLUMNS = 200  # shown; others are declared as proposed, or by the command line
 _UNFINISHED = 5
 _SIDES = {"rmse": "<="}  # of goals of which less is better
@@ -136,13 +136,14 @@ async def _judged_objective(context: PageContext, declaration: Declaration) -> s
 def _judged(proposal: Proposal) -> str:
     """Return the objective that a goal is of: the chosen one, where feasibility can judge it.
 
-    Else it is the accuracy of classes, or the R2 of numbers.
+    Else it is the accuracy of classes, or the R2 of numbers; none of rows with several labels.
     """
     chosen = next((one.name for one in proposal.objectives if one.default), "")
     if is_judged(chosen):
         return chosen
-    names = map(attrgetter("name"), proposal.objectives)
-    return "accuracy" if "accuracy" in names else "r2"
+    names = list(map(attrgetter("name"), proposal.objectives))
+    usual = [one for one in ("accuracy", "r2") if one in names]
+    return next(iter(usual), "")
 
 
 @signed_in
