@@ -321,7 +321,7 @@ def _said_unseen(trained: Any, rows: Any) -> Unseen:
     import numpy as np
 
     said = _said(trained.predict(rows))
-    if trained.past is None:
+    if trained.past is None or said.widths is None:
         return said
     widths = np.where(trained.past.have_past(rows), said.widths, np.inf)
     return replace(said, widths=widths)

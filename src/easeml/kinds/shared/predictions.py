@@ -11,6 +11,7 @@ and ``plain`` (double), where predictions have them.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,14 +67,14 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
     )
     probabilities = known if known is not None and known.ndim == 2 else None
     names = None if classes is None else np.asarray(classes, dtype=object)
-    return chosen["row"].to_numpy(), Predictions(
+    said = Predictions(
         values=values,
         probabilities=probabilities,
         classes=names,
         class_weights=None if weights is None else np.asarray(weights),
         scales=None if scales is None else np.asarray(scales),
-        **_of_forecasts(chosen),
     )
+    return chosen["row"].to_numpy(), replace(said, **_of_forecasts(chosen))
 
 
 def _of_forecasts(table: Any) -> dict[str, np.ndarray]:
