@@ -57,9 +57,10 @@ _Numbers = NDArray[np.float64]
 
 def made(labels: int, rows: int, seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return numbers and labels; ``labels``: of a row on average."""
-    inputs, answers = make_multilabel_classification(
+    found: Any = make_multilabel_classification(
         rows, n_features=20, n_classes=10, n_labels=labels, length=40, random_state=seed
     )
+    inputs, answers = found
     named = pd.DataFrame(answers, columns=[f"label {place}" for place in range(10)])
     return pd.DataFrame(inputs, columns=[f"n{place}" for place in range(20)]), named
 
@@ -205,7 +206,8 @@ def of_peers(inputs: pd.DataFrame, answers: Any, seed: int) -> Iterator[tuple[st
 
 def f1(actual: NDArray[np.integer] | _Numbers, said: _Numbers) -> float:
     """Return F1 by row; 1 of a row without labels, for which none is said."""
-    return float(metrics.f1_score(actual, said, average="samples", zero_division=1))
+    of_none: Any = 1
+    return float(metrics.f1_score(actual, said, average="samples", zero_division=of_none))
 
 
 def line_of(actual: _Numbers, said: _Numbers) -> list[float]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.types import values as v
-from easeml.data.types.cells import object_array, reported, tensor_report, to_arrow
+from easeml.data.types.cells import reported, tensor_report, to_arrow
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.label_lists import JSON, LABELS, MOST_LABELS, SEPARATORS, told
 from easeml.data.types.text_tables import column_text, row_place
@@ -213,7 +213,7 @@ def _cells(table: pa.Table, node: Node) -> tuple[pa.Field, pa.Array]:
         return pa.field(node.label, pa.string()), pa.array(texts, pa.string())
     cells = list(rows)
     report = tensor_report(node.label, cells)
-    return reported(report, to_arrow("tensor", object_array(cells)))
+    return reported(report, to_arrow("tensor", cells))
 
 
 def _told(names: np.ndarray, separator: str, has: np.ndarray) -> str:
