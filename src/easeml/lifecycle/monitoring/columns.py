@@ -66,10 +66,9 @@ class Numbers:
         numbers = pd.Series(pd.to_numeric(values, errors="coerce")).to_numpy(
             dtype=np.float64, na_value=np.nan
         )
-        missing = ~np.isfinite(numbers)
-        return np.column_stack(
-            [np.where(missing, self.median, numbers), missing.astype(np.float64)]
-        )
+        are_missing = ~np.isfinite(numbers)
+        filled = np.where(are_missing, self.median, numbers)
+        return np.column_stack([filled, are_missing.astype(np.float64)])
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,9 @@ class Levels:
 
     def encode(self, values: pd.Series, *, are_reference: bool = False) -> np.ndarray:
         """Return 1 where a value is the level, else 0 (n, levels)."""
-        text = _texts(values)
-        return np.column_stack([text == level for level in self.levels]).astype(np.float64)
+        texts = _texts(values)
+        has_level = [texts == level for level in self.levels]
+        return np.column_stack(has_level).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,14 @@ class Prose:
                 continue
             words = _words(text)
             own = set(words)
+            unknown = own - known
+            letters = max(len(text), 1)
+            capitals = sum(map(str.isupper, text))
+            digits = sum(map(str.isdigit, text))
             found[row, 0] = np.log1p(len(words))
-            found[row, 1] = len(own - known) / max(len(own), 1)
-            found[row, 2] = sum(map(str.isupper, text)) / max(len(text), 1)
-            found[row, 3] = sum(map(str.isdigit, text)) / max(len(text), 1)
+            found[row, 1] = len(unknown) / max(len(own), 1)
+            found[row, 2] = capitals / letters
+            found[row, 3] = digits / letters
             found[row, 5:] = list(map(own.__contains__, self.common))
         return found
 
@@ -192,12 +196,17 @@ def to_json(column: Column) -> dict[str, Any]:
 def from_json(told: Mapping[str, Any]) -> Column:
     """Return the column that gave these values, also those that an earlier easeml kept."""
     name = str(told["name"])
-    kind = told.get("kind") or ("levels" if told["median"] is None else "numbers")
+    if "kind" in told:
+        return _READ[told["kind"]](name, told)
+    kind = "levels" if told["median"] is None else "numbers"
     return _READ[kind](name, told)
 
 
 def _read_prose(name: str, told: Mapping[str, Any]) -> Prose:
-    return Prose(name, _strings(told["common"]), _strings(told["known"]), int(told["twice"]))
+    common = _strings(told["common"])
+    known = _strings(told["known"])
+    twice = int(told["twice"])
+    return Prose(name, common, known, twice)
 
 
 _READ: dict[str, Callable[[str, Mapping[str, Any]], Column]] = {
@@ -228,7 +237,8 @@ def _prose(name: str, values: pd.Series) -> Prose:
         least = ranked[_MOST_WORDS][1] + 1
     known = [word for word, count in ranked if count >= least]
     twice = sum(count > least for count in texts.values())
-    return Prose(name, tuple(known[:LEVELS]), tuple(known), twice)
+    common = tuple(known[:LEVELS])
+    return Prose(name, common, tuple(known), twice)
 
 
 def _texts(values: pd.Series) -> np.ndarray:

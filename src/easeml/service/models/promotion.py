@@ -98,18 +98,23 @@ def _chance(tables: Tables, application: Application, model: TrainedModel) -> fl
     data, and before its search has come to rest: a better one may follow.
     """
     live = tables.models.get(application.live_model_id)
+    learned_from = tables.jobs.get(live.job_id).version_id
     job = tables.jobs.get(model.job_id)
-    is_newer = tables.jobs.get(live.job_id).version_id != job.version_id
-    if not is_newer or job.state in SEARCHING_JOBS:
+    if learned_from == job.version_id:
+        return 0.0
+    if job.state in SEARCHING_JOBS:
         return 0.0
     task = tables.tasks.get(model.task_id)
     measured = Measured.from_json(task.result or {})
     if measured.low is None or measured.high is None:
         return 0.0
-    error = (measured.high - measured.low) / 2 / _DEVIATIONS
-    rows = tables.versions.get(job.version_id).summary.rows_of("validation")
-    judged = (task.measure or {}).get("rows") or rows
-    return error * math.sqrt(judged / max(rows, 1))
+    half = (measured.high - measured.low) / 2
+    error = half / _DEVIATIONS
+    version = tables.versions.get(job.version_id)
+    rows = max(1, version.summary.rows_of("validation"))
+    measure = task.measure or {}
+    judged = measure.get("rows") or rows
+    return error * math.sqrt(judged / rows)
 
 
 def let_serve(

@@ -3,6 +3,7 @@
 from easeml.contract.datasets import Version
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
+from easeml.service.advice import asked_models
 from easeml.service.datasets import datasets, lines
 from easeml.service.production import feedback, labelled_rows
 from easeml.service.storage import artefact_references
@@ -44,6 +45,7 @@ def _not_fed(
 ) -> tuple[list[ProductionRow], labelled_rows.Truths]:
     """Return rows whose truth came and that the data has not, and what was said to be true."""
     _check_columns(tables, application)
+    _check_target(tables, application)
     truths = feedback.answers(tables, application)
     versions = tables.versions.by_id(dataset_id=application.dataset_id)
     has = lines.line_of_rows(application.version_id, versions)
@@ -66,6 +68,16 @@ def _not_fed(
             remedy="Say what was true: easeml app feedback ID, or POST .../feedback.",
         )
     return rows[:_MOST], truths
+
+
+def _check_target(tables: Tables, application: Application) -> None:
+    version = tables.versions.get(application.version_id)
+    if version.target_type in asked_models.SEVERAL:
+        raise Conflict(
+            "What was true of a row is one label or number, and these have several.",
+            where=application.id,
+            remedy="Feed a file with them: easeml app feed ID FILE",
+        )
 
 
 def _check_columns(tables: Tables, application: Application) -> None:
