@@ -152,10 +152,10 @@ class Cells:
         """Return mean, deviation, ends, mean step, length, and what is missing."""
         found = np.zeros((len(values), len(self.features)))
         for row, cell in enumerate(values):
-            if not isinstance(cell, bytes | np.ndarray):
+            numbers = _numbers_of(cell)
+            if numbers is None:
                 found[row, 6] = 1.0
                 continue
-            numbers = _numbers_of(cell)
             steps = np.diff(numbers, axis=0, prepend=numbers[:1])
             found[row, 0] = numbers.mean()
             found[row, 1] = numbers.std()
@@ -250,12 +250,20 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def _numbers_of(cell: bytes | np.ndarray) -> np.ndarray:
-    """Return the numbers of a cell as (steps, others); 0 for those that are not finite."""
-    if isinstance(cell, bytes):
-        from easeml.data.types.pictures import pixels
+def _numbers_of(cell: Any) -> np.ndarray | None:
+    """Return the numbers of a cell as (steps, others), 0 for those that are not finite.
 
-        cell = pixels(cell, (_SIDE, _SIDE), grey=True)
+    None of one that is missing, or no picture that can be read.
+    """
+    from easeml.data.types.pictures import NoPicture, pixels
+
+    if isinstance(cell, bytes):
+        try:
+            cell = pixels(cell, (_SIDE, _SIDE), grey=True)
+        except NoPicture:
+            return None
+    if not isinstance(cell, np.ndarray):
+        return None
     numbers = np.asarray(cell, dtype=np.float64)
     if not numbers.size:
         return np.zeros((1, 1))

@@ -1,5 +1,7 @@
 """Rows of production whose truth came join the data of an application."""
 
+from operator import attrgetter
+
 from easeml.contract.datasets import Version
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
@@ -36,7 +38,8 @@ def feed_told(store: Store, caller: Caller, application_id: str) -> Version:
             tx, application.id, digest, [], caller.tenant_id, roles=("train",)
         )
         tables = tx.scoped(caller.tenant_id)
-        tables.production_rows.set_each("fed", {row.id: version.id for row in rows})
+        ids = map(attrgetter("id"), rows)
+        tables.production_rows.set_each("fed", dict.fromkeys(ids, version.id))
         return datasets.show_version(version)
 
 

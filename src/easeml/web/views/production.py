@@ -81,6 +81,7 @@ async def _told(form: FormData) -> list[Feedback]:
 @signed_in
 async def feed(context: PageContext) -> Response:
     """Let the rows whose truth came join the data."""
+    await context.form()
     application_id = context.path("application")
     await context.client.feed_told(application_id)
     return back_to(f"/applications/{application_id}/data")
