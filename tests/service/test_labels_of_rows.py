@@ -133,6 +133,16 @@ def test_tools_that_look_at_one_answer_say_so(easeml: EasemlProcess, application
     assert not {"ask-feasibility", "ask-label-errors"} & {one.kind for one in steps.actions}
 
 
+def test_nobody_is_asked_about_rows_with_several_answers(
+    easeml: EasemlProcess, application: str
+) -> None:
+    assert "Nothing is left to ask you." in easeml.command("work", "next", application)
+    with Client(url=easeml.url, key=easeml.key) as client:
+        told = client.application(application)
+        tasks = list(client.version_tasks(told.version_id, kind="find-work"))
+        assert tasks == []
+
+
 def test_an_export_predicts_the_same_labels(
     easeml: EasemlProcess, application: str, folder: Path, tmp_path: Path
 ) -> None:

@@ -105,7 +105,8 @@ def _chance(tables: Tables, application: Application, model: TrainedModel) -> fl
     job = tables.jobs.get(model.job_id)
     if learned_from == job.version_id:
         return 0.0
-    if job.state in SEARCHING_JOBS:
+    goes_on = job.state in SEARCHING_JOBS
+    if goes_on:
         return 0.0
     task = tables.tasks.get(model.task_id)
     measured = Measured.from_json(task.result or {})

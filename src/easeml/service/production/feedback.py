@@ -130,7 +130,8 @@ def times(tables: Tables, application_id: str) -> dict[Named, float]:
     """Return when the newest word came, by request and row, or by key."""
     found: dict[Named, float] = {}
     for one in tables.feedback.list(application_id=application_id, limit=None):
-        found[one.key or (one.request_id, one.row)] = one.created
+        name = one.key or (one.request_id, one.row)
+        found[name] = one.created
     return found
 
 

@@ -26,18 +26,17 @@ def feed_told(store: Store, caller: Caller, application_id: str) -> Version:
     Raises ``NotFound``; ``NotReady`` while the data is changed by somebody else; ``Conflict`` where
     there are none, or not all columns of requests are kept.
     """
+    tenant_id = caller.tenant_id
     with store.read() as tx:
-        tables = tx.scoped(caller.tenant_id)
+        tables = tx.scoped(tenant_id)
         application = tables.applications.get(application_id)
         rows, truths = _not_fed(tables, application)
     content = labelled_rows.as_csv(rows, truths, application.target)
-    digest, size = store.artefacts.put_stream(caller.tenant_id, [content], _LARGEST)
+    digest, size = store.artefacts.put_stream(tenant_id, [content], _LARGEST)
     with store.write() as tx:
-        artefact_references.keep(tx, caller.tenant_id, digest, size)
-        version = changes.learn_from(
-            tx, application.id, digest, [], caller.tenant_id, roles=("train",)
-        )
-        tables = tx.scoped(caller.tenant_id)
+        artefact_references.keep(tx, tenant_id, digest, size)
+        version = changes.learn_from(tx, application.id, digest, [], tenant_id, roles=("train",))
+        tables = tx.scoped(tenant_id)
         ids = map(attrgetter("id"), rows)
         tables.production_rows.set_each("fed", dict.fromkeys(ids, version.id))
         return datasets.show_version(version)

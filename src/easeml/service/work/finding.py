@@ -16,7 +16,7 @@ from easeml.contract.states import (
 )
 from easeml.ids import new_id
 from easeml.lifecycle.questions import CODE
-from easeml.service.advice import suspicious_rows
+from easeml.service.advice import asked_models, suspicious_rows
 from easeml.service.answers import standing
 from easeml.service.tasks import requests
 from easeml.service.work import kept_order
@@ -81,7 +81,8 @@ def request(tx: Transaction, application: Application) -> Task | None:
     """Write the task that looks for items, or return the one under way.
 
     While the data is being prepared, that is the task that prepares it: ask again after it. None
-    where the data could not be prepared, or was looked at just so already.
+    where the data could not be prepared, or was looked at just so already, and where rows may have
+    several answers: people are asked about one.
     """
     tables = tx.scoped(application.tenant_id)
     found = under_way(tables, application)
@@ -90,6 +91,9 @@ def request(tx: Transaction, application: Application) -> Task | None:
     version = tables.versions.get(application.version_id)
     if version.state != VersionState.READY:
         return _preparing(tables, version.id)
+    has_several_answers = version.target_type in asked_models.SEVERAL
+    if has_several_answers:
+        return None
     told = _told(tables, application)
     if _was_asked(tables, version.id, told):
         return None
