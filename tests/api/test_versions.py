@@ -392,6 +392,12 @@ def test_what_learned_from_newer_data_serves_where_it_is_worse_by_chance_alone(
     last = desk.get(f"/applications/{desk.id}/promotions")["items"][-1]
     assert "worse by no more than chance: score 0.8850" in last["reason"]
 
+    gate = {"condition": "n > 0.5 +/- 0.4", "reliability": 0.9, "steps": 1}
+    desk.post(f"/applications/{desk.id}/gates", 200, json=gate)
+    assert served(0.885, JobState.RESTING) == live  # a test would be spent on it
+    work_off(store, desk.folder)
+    assert desk.get(f"/applications/{desk.id}/gates")["gates"][0]["steps_spent"] == 0
+
 
 def test_a_kill_leaves_the_old_version_or_the_new_one(
     desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch

@@ -174,7 +174,8 @@ def learn(name: str, values: pd.Series) -> Column | None:
         return None
     if pd.api.types.is_numeric_dtype(values):
         numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        median = pd.Series(numbers[np.isfinite(numbers)]).median()
+        finite = numbers[np.isfinite(numbers)]
+        median = pd.Series(finite).median()
         return Numbers(name, float(np.nan_to_num(median)))
     if _are_cells(values):
         return Cells(name)
@@ -185,7 +186,8 @@ def learn(name: str, values: pd.Series) -> Column | None:
     levels = repeated.index[:LEVELS]
     if levels.empty:
         return None
-    return Levels(name, tuple(map(str, levels)))
+    names = tuple(map(str, levels))
+    return Levels(name, names)
 
 
 def to_json(column: Column) -> dict[str, Any]:

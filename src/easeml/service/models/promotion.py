@@ -95,10 +95,12 @@ def _chance(tables: Tables, application: Application, model: TrainedModel) -> fl
     these rows, which flatters it: without such a margin nothing that people add might ever be
     learned from. (The rule of one standard error; Breiman, Friedman, Olshen and Stone,
     Classification and Regression Trees, 1984, section 3.4.3.) 0 of one that learned from the same
-    data, and before its search has come to rest: a better one may follow; and of a forecast, which
-    is told newer values without being fitted again.
+    data, and before its search has come to rest: a better one may follow; of a forecast, which is
+    told newer values without being fitted again; and where a gate tests models: each test spends a
+    step, and one that is no better would spend it for nothing.
     """
-    if application.rules.forecast:
+    is_tested = kept.active(tables, application.id) is not None
+    if application.rules.forecast or is_tested:
         return 0.0
     live = tables.models.get(application.live_model_id)
     learned_from = tables.jobs.get(live.job_id).version_id

@@ -54,7 +54,8 @@ def _not_fed(
     told = feedback.times(tables, application.id)
     rows = []
     for row in tables.production_rows.list(application_id=application.id, limit=None):
-        if labelled_rows.truth_of(row, truths) is None:
+        truth = labelled_rows.truth_of(row, truths)
+        if truth is None:
             continue
         is_fed = row.fed in has
         if is_fed and application.rules.forecast:
@@ -69,7 +70,8 @@ def _not_fed(
             where=application.id,
             remedy="Say what was true: easeml app feedback ID, or POST .../feedback.",
         )
-    return rows[:_MOST], truths
+    oldest = rows[:_MOST]
+    return oldest, truths
 
 
 def _check_target(tables: Tables, application: Application) -> None:
