@@ -169,6 +169,7 @@ def fit(
         rows, seen = past.of_training(frame, context.seed)
         data = forecasting.with_seen(frame.iloc[rows], seen)
         y = seen.differences(y[rows])
+        schema_in = forecasting.schema_of_rows(schema_in, past.rule)
         schema = forecasting.schema_with(schema_in, seen, past.rule.time)
         context = replace(context, weights=of_rows(context.weights, rows))
     transforms = []
@@ -211,7 +212,8 @@ def _past_of(
     """Return what a forecast by a rule (JSON) knows of the past."""
     series = tuple(rule["series"])
     history = frame if context.history is None else context.history
-    asked = forecasting.Rule(target, rule["time"], rule["ahead"], series)
+    past_only = tuple(rule.get("past_only", ()))
+    asked = forecasting.Rule(target, rule["time"], rule["ahead"], series, past_only)
     return forecasting.Past.learn(asked, frame, history)
 
 
