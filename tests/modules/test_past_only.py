@@ -82,10 +82,13 @@ def test_what_is_seen_is_what_a_list_says() -> None:
     for place, row in enumerate(chosen[:300]):
         origin = row - int(seen.features["ahead"][place])
         known = [value for value in temperature[: origin + 1] if not np.isnan(value)]
-        assert seen.features["latest of temperature"][place] == known[-1]
-        assert seen.features["mean of 7 of temperature"][place] == pytest.approx(
-            np.mean(known[-7:])
-        )
+        usual = np.mean(known[-7:])
+        latest = seen.features["latest of temperature"][place]
+        assert latest == pytest.approx(known[-1] - usual)
+        known = [value for value in temperature[: row - 2] if not np.isnan(value)]
+        if known:
+            before = seen.features["3 before of temperature"][place]
+            assert before == pytest.approx(known[-1] - usual)
 
 
 @pytest.mark.parametrize("model", ["ridge", "lightgbm-regressor"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from easeml.data import without_columns
 from easeml.errors import Damaged, InvalidInput
 from easeml.search import spaces
 from easeml.spans import span
@@ -169,7 +170,7 @@ def fit(
         rows, seen = past.of_training(frame, context.seed)
         data = forecasting.with_seen(frame.iloc[rows], seen)
         y = seen.differences(y[rows])
-        schema_in = forecasting.schema_of_rows(schema_in, past.rule)
+        schema_in = without_columns(schema_in, past.rule.past_only)
         schema = forecasting.schema_with(schema_in, seen, past.rule.time)
         context = replace(context, weights=of_rows(context.weights, rows))
     transforms = []

@@ -4,12 +4,7 @@ from easeml.modules.forecasting.next_rows import last_rows, next_rows
 from easeml.modules.forecasting.past import Past, Seen
 from easeml.modules.forecasting.past_files import load, save
 from easeml.modules.forecasting.rule import Rule
-from easeml.modules.forecasting.seen_columns import (
-    of_own_columns,
-    schema_of_rows,
-    schema_with,
-    with_seen,
-)
+from easeml.modules.forecasting.seen_columns import of_own_columns, schema_with, with_seen
 
 __all__ = [
     "Past",
@@ -20,7 +15,6 @@ __all__ = [
     "next_rows",
     "of_own_columns",
     "save",
-    "schema_of_rows",
     "schema_with",
     "with_seen",
 ]

@@ -324,28 +324,26 @@ class Past:
         at_once, more = self.growth
         return Seen(level, spread, spread * (at_once + more * np.sqrt(ahead)), features)
 
-
     def _others_seen(self, series: Places, places: Places, origins: Places) -> dict[str, Floats]:
         """Return what columns that are not known ahead were at the origins of rows: NaN where no
         value was known.
         """
         unknown = np.full(len(places), np.nan)
         seen = {}
-        for name, known in self.others.items():
-            if not len(known.values):
-                known = _NEVER_SEEN
+        for name, others in self.others.items():
+            known = others if len(others.values) else _NEVER_SEEN
             count, last = known.until(series, origins)
-            latest = known.lag(count, last, 0, unknown)
             mean = known.means(count, last, self._season, unknown)
-            seen[f"latest of {name}"] = latest
-            seen[f"mean of {self._season} of {name}"] = mean
+            latest = known.lag(count, last, 0, unknown)
+            seen[f"latest of {name}"] = latest - mean
             seen[f"change of {name}"] = latest - known.lag(count, last, 1, unknown)
             # What follows a column after a while: that far before each row it is always known.
             for steps in range(self.rule.ahead, self.rule.ahead + _STEPS_BEFORE):
-                seen[f"{steps} before of {name}"] = known.at(series, places - steps, unknown)
+                before = known.at(series, places - steps, unknown)
+                seen[f"{steps} before of {name}"] = before - mean
             for season in self.seasons:
                 place = places - _whole_seasons(places - origins, season)
-                seen[f"{season} before of {name}"] = known.at(series, place, unknown)
+                seen[f"{season} before of {name}"] = known.at(series, place, unknown) - mean
         return seen
 
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.data import ColumnTable
 from easeml.modules.forecasting.past import Seen
-from easeml.modules.forecasting.rule import Rule
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,17 +24,6 @@ def with_seen(table: "pd.DataFrame | ColumnTable", seen: Seen) -> "pd.DataFrame 
 def of_own_columns(notes: tuple[str, ...]) -> tuple[str, ...]:
     """Return the notes that are not of columns which ``with_seen`` added: nobody knows these."""
     return tuple(note for note in notes if _PREFIX not in note)
-
-
-def schema_of_rows(schema_in: Mapping[str, Any], rule: Rule) -> dict[str, Any]:
-    """Return an input schema (JSON) without the columns that are not known ahead: rows that are to
-    be forecast have none of them.
-    """
-    nodes = {}
-    for name, node in schema_in["nodes"].items():
-        if node.get("column", name) not in rule.past_only:
-            nodes[name] = node
-    return {**schema_in, "nodes": nodes}
 
 
 def schema_with(schema_in: Mapping[str, Any], seen: Seen, time: str) -> dict[str, Any]:

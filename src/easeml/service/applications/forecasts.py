@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from easeml.contract.applications import Declaration, Forecast
 from easeml.contract.tasks import ForecastRule
-from easeml.data import Columns, Split
+from easeml.data import Columns, Split, without_columns
 from easeml.data.types.column_report import ColumnReport
 from easeml.errors import InvalidInput
 from easeml.service.knowledge import knowledge_base
@@ -155,6 +155,16 @@ def shown(rules: Rules) -> ForecastRule | None:
     if not rules.forecast:
         return None
     return ForecastRule.model_validate(rules.forecast)
+
+
+def asked_schema(schema_in: Json, rules: Rules) -> Json:
+    """Return the schema of rows that an endpoint is asked about, of that of the data: a forecast is
+    not sent what is not known ahead.
+    """
+    rule = shown(rules)
+    if rule is None:
+        return schema_in
+    return without_columns(schema_in, rule.past_only)
 
 
 def told(declaration: Declaration) -> Json:
