@@ -11,6 +11,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.readers.easeml_dataset import EasemlDataset, write_easeml
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
+from easeml.data.types.together import written_out
 from easeml.data.versions.folders import read_declared, read_version
 from easeml.data.versions.row_weights import beside
 from easeml.data.versions.table_files import FORMATS, refuse_cells, write_typed
@@ -96,7 +97,11 @@ def _rows_of(folder: str | Path) -> pd.DataFrame:
     import pandas as pd
 
     version = read_declared(folder)
-    kinds = {**kinds_of(version.schema_in), **kinds_of(version.schema_out)}
+    answer = next(iter(version.schema_out.nodes.values()))
+    has_several = bool(answer.labels or answer.parts)
+    kinds = kinds_of(version.schema_in)
+    if not has_several:
+        kinds |= kinds_of(version.schema_out)
     refuse_cells(kinds)
     parts = []
     for role, frame in version.frames.items():
@@ -106,6 +111,9 @@ def _rows_of(folder: str | Path) -> pd.DataFrame:
     rows = rows.loc[~rows[ROW].isin(version.off)].sort_values(ROW)
     # Its id and its role stand behind the row.
     frame = rows.drop(columns=[ROW, ROLE_COLUMN])
+    if has_several:
+        answers = written_out(frame.pop(answer.label).to_numpy(), answer)
+        frame = frame.assign(**answers)
     return frame.assign(**{ROW_COLUMN: rows[ROW], ROLE_COLUMN: rows[ROLE_COLUMN]})
 
 
