@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from easeml.data import (
+    ROW,
     DatasetError,
     Declared,
     declare,
     export_version,
     infer_table,
     parse_rows,
+    read_easeml,
     read_table,
     replaced,
     write_version,
@@ -265,3 +267,16 @@ def test_columns_that_are_one_answer_are_written_as_themselves(tmp_path: Path) -
     of_labels = declared(path, "sick", together=["tired"], keep=["a"], drop=["price", "days"])
     rows = written(of_labels, tmp_path / "labels.csv")
     assert rows["tired"].tolist() == [str(number % 2) for number in before["a"]]
+
+
+def test_labels_are_written_as_tensors_into_an_easeml_dataset(tmp_path: Path) -> None:
+    version = declared(table_of(tmp_path, [cell.replace("{}", ";") for cell in COMMON] * 5))
+    write_version(tmp_path / "version", version)
+    export_version(tmp_path / "version", tmp_path / "out.zip")
+    found = read_easeml(tmp_path / "out.zip").output
+    assert found is not None
+    rows = version.frames["train"].set_index(ROW)["tags"]
+    assert len(found.samples) == len(rows)
+    for name, sample in found.samples.items():
+        (cell,) = sample.values.values()
+        assert np.asarray(cell).tolist() == rows[int(name.removeprefix("row"))].tolist()

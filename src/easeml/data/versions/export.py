@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.easeml_dataset import EasemlDataset, write_easeml
+from easeml.data.types.pictures import pixels, shape_of
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.types.together import written_out
@@ -179,6 +180,14 @@ def _samples(rows: pd.DataFrame, schema: Schema) -> Samples:
     return Samples(classes, made)
 
 
+def _tensor(cell: bytes | np.ndarray) -> np.ndarray:
+    """The numbers of a cell; of a picture its pixels."""
+    if isinstance(cell, bytes):
+        height, width, channels = shape_of(cell)
+        return pixels(cell, (height, width), grey=channels == 1)
+    return cell
+
+
 def _value(value: Any, column: str, row: int, node: Node) -> Value:
     """A cell as a sample of an ease.ml dataset has it. Raises DatasetError where it cannot."""
     import numpy as np
@@ -191,6 +200,8 @@ def _value(value: Any, column: str, row: int, node: Node) -> Value:
             where=where,
             remedy="Export a table.",
         )
+    if isinstance(value, bytes | np.ndarray):
+        return _tensor(value)
     if pd.isna(value):
         raise DatasetError(
             "an ease.ml dataset cannot hold a missing value.",
