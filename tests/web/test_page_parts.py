@@ -334,7 +334,7 @@ def test_a_forecast_of_several_series_becomes_a_declaration():
     assert forecast is not None
     assert (forecast.ahead, forecast.series) == (12, ["age"])
     told = [change.text for change in wishes.changes(VERSION)]
-    assert told == ["ahead: 12", "age: tells series apart"]
+    assert told == ["forecast: 12 steps ahead", "age: tells series apart"]
     with pytest.raises(InvalidInput, match="no number of steps"):
         Wishes.read([("ahead", "a year")], VERSION).declaration(VERSION)
     with pytest.raises(InvalidInput, match="Only a forecast has series"):

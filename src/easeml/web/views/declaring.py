@@ -28,6 +28,7 @@ _VERBS = {
     _TOO: "predicted too",
 }
 _WAYS = ("rising", "falling")
+_WORDS_OF_RULE = {"together": "all targets together", "ahead": "forecast: {wish} steps ahead"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +218,8 @@ class Wishes:
         """Return them one by one, each with the way back."""
         changes = []
         for rule, wish in self._rules():
-            changes.append(self._change(f"{rule}: {wish}", rule))
+            words = _WORDS_OF_RULE.get(rule, "{rule}: {wish}")
+            changes.append(self._change(words.format(rule=rule, wish=wish), rule))
         for kind, position, wish in self._of_columns():
             text = _said(kind, version.columns[position].name, wish)
             changes.append(self._change(text, f"{kind}{position}"))
