@@ -120,7 +120,7 @@ def create(
             optimizer=optimizer,
             split=split,
             weight=weight,
-            forecast=_forecast_of(ahead, series or [], past_only or []),
+            forecast=_forecast_of(ahead, series, past_only),
             max_tasks=max_tasks,
             max_seconds=max_seconds,
             **_read(
@@ -199,12 +199,12 @@ def _propose(client: Client, declaration: Declaration, goal: Goal | None, *, qui
 
 
 def _forecast_of(
-    ahead: int | None, series: list[str], past_only: list[str]
+    ahead: int | None, series: list[str] | None, past_only: list[str] | None
 ) -> dict[str, Any] | None:
     """Return how the target is forecast; None where it is not."""
     if ahead is not None:
-        return {"ahead": ahead, "series": series, "past_only": past_only}
-    told = [*series, *past_only]
+        return {"ahead": ahead, "series": series or [], "past_only": past_only or []}
+    told = series or past_only
     if told:
         raise InvalidInput(
             f"Only a forecast has series and a past, and {told[0]!r} is to be of one.",

@@ -328,7 +328,9 @@ class Predictor:
 
     def _own(self, applications: set[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return those that this predictor keeps loaded."""
-        return applications if self._serves_all else applications.intersection(self._loaded())
+        if self._serves_all:
+            return applications
+        return applications.intersection(self._loaded())
 
     async def _set_up_all(self, due: set[tuple[str, str]]) -> set[tuple[str, str]]:
         """Set up applications (tenant, id); return those to be tried again."""

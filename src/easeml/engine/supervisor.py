@@ -294,7 +294,9 @@ def _listen(settings: Settings) -> list[socket.socket]:
 def _local_url(settings: Settings) -> str:
     anywhere = settings.host in ("0.0.0.0", "::", "")  # noqa: S104
     host = "127.0.0.1" if anywhere else settings.host
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+    if ":" in host:
+        return f"http://[{host}]:{settings.port}"
+    return f"http://{host}:{settings.port}"
 
 
 def _answers(url: str) -> bool:

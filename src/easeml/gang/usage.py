@@ -35,7 +35,9 @@ class Usage:
     @property
     def ended(self) -> str:
         """Say how it ended: an exit code, or the signal that ended it."""
-        return Signals(-self.code).name if self.code < 0 else f"exit code {self.code}"
+        if self.code < 0:
+            return Signals(-self.code).name
+        return f"exit code {self.code}"
 
     @property
     def cores(self) -> float:

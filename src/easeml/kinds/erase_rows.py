@@ -88,7 +88,9 @@ class _Work:
 
     def erase(self, step: Step, out: Path | None) -> dict[str, Any]:
         """Return what is said of a version; write it without the rows where ``out`` is named."""
-        return self._upload(step, out) if step.operation == "upload" else self._declared(step, out)
+        if step.operation == "upload":
+            return self._upload(step, out)
+        return self._declared(step, out)
 
     def _upload(self, step: Step, out: Path | None) -> dict[str, Any]:
         from easeml import data

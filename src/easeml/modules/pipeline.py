@@ -359,7 +359,9 @@ def _complete_choice(choice: Mapping[str, Any], kind: str) -> dict[str, Any]:
         "module": module.name,
         "config": spaces.complete(module.space, choice.get("config", {}), module.name),
     }
-    return {**complete, "source": choice["source"]} if choice.get("source") else complete
+    if choice.get("source"):
+        return {**complete, "source": choice["source"]}
+    return complete
 
 
 def _chain(description: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -273,7 +273,9 @@ class Rows(Generic[R]):
         if name not in self._table.c:
             raise TypeError(f"The table {self._table.name} has no field {name!r}.")
         column = self._table.c[name]
-        return column.in_(value) if isinstance(value, builtins.list | tuple) else column == value
+        if isinstance(value, builtins.list | tuple):
+            return column.in_(value)
+        return column == value
 
     def _completed(self, record: Any) -> R:
         self._check_owner(getattr(record, "tenant_id", None))

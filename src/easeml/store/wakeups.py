@@ -73,7 +73,9 @@ def open_work_wakeup(engine: sa.Engine) -> WorkWakeup:
 
 def open_wakeup(engine: sa.Engine) -> Wakeup:
     """Start listening for commits on an engine's database."""
-    return SqliteWakeup(engine) if engine.dialect.name == "sqlite" else PostgresWakeup(engine)
+    if engine.dialect.name == "sqlite":
+        return SqliteWakeup(engine)
+    return PostgresWakeup(engine)
 
 
 def _connect(database: Path) -> Any:

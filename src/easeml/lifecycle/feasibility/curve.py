@@ -83,7 +83,9 @@ def fit_curve(
 def samples_of_rows(rows: int, draws: int, seed: int) -> np.ndarray:
     """Return how often each draw has each row, (draws, rows); the first has each once."""
     first = np.ones((1, rows))
-    return first if draws == 1 else np.vstack([first, _resampled(rows, draws - 1, seed)])
+    if draws == 1:
+        return first
+    return np.vstack([first, _resampled(rows, draws - 1, seed)])
 
 
 @lru_cache(maxsize=1)  # a study fits dozens of curves of the same rows, one after the other

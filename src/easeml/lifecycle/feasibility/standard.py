@@ -175,7 +175,9 @@ def _components(matrix: np.ndarray, seed: int) -> dict[str, np.ndarray]:
         return {}
     fitted = PCA(most, random_state=seed).fit(matrix)
     kept = min(most, int(np.searchsorted(fitted.explained_variance_ratio_.cumsum(), 0.9)) + 1)
-    return {"PCA": fitted.transform(matrix)[:, :kept]} if kept < matrix.shape[1] else {}
+    if kept < matrix.shape[1]:
+        return {"PCA": fitted.transform(matrix)[:, :kept]}
+    return {}
 
 
 def _strings(column: Any, analyzer: Any, lengths: tuple[int, int], seed: int) -> np.ndarray:

@@ -65,7 +65,9 @@ class LabelErrors:
         NaN where none is flagged. The labels themselves cannot show whether it is: where all are
         right, those that surprise are flagged, too. So it is no estimate to be shown.
         """
-        return float(self.wrong[self.flagged].mean()) if self.flagged.any() else float("nan")
+        if self.flagged.any():
+            return float(self.wrong[self.flagged].mean())
+        return float("nan")
 
 
 def judge_answers(

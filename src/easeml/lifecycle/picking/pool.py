@@ -141,7 +141,9 @@ class Pool:
     def slot(self, row: int, code: int) -> int:
         """Return the slot of a class for an example; ``width[row]`` if nobody predicts it."""
         agreeing = np.flatnonzero(self.codes[row] == code)
-        return int(self.slots[row, agreeing[0]]) if len(agreeing) else int(self.width[row])
+        if len(agreeing):
+            return int(self.slots[row, agreeing[0]])
+        return int(self.width[row])
 
 
 def _slots(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

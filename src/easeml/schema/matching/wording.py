@@ -21,7 +21,9 @@ def described(schema: Structure, value: Field) -> str:
 def _category(schema: Structure, value: Field) -> str:
     """What a category is; that its size is a variable says nothing."""
     size = schema.classes[value.class_name].dim
-    return f"a category of {size} classes" if isinstance(size, int) else "a category"
+    if isinstance(size, int):
+        return f"a category of {size} classes"
+    return "a category"
 
 
 def _tensor(_: Structure, value: Field) -> str:

@@ -216,7 +216,9 @@ def _lesson(
     prior: Prior, places: Mapping[str, int], arms: Sequence[Arm], runs: Sequence[PastRun]
 ) -> Prior:
     """Return the prior that the past taught, unless ``runs`` of today contradict it."""
-    return learned_prior(arms, runs) if is_contradicted(prior, places, runs) else prior
+    if is_contradicted(prior, places, runs):
+        return learned_prior(arms, runs)
+    return prior
 
 
 def one_run(

@@ -65,4 +65,6 @@ def within(tables: Tables, application: Application, kind: WorkKind, now: float,
 
 def days_of(application: Application) -> float:
     """Return the days that a budget is for."""
-    return DAYS if application.label_budget is None else application.label_budget.days
+    if application.label_budget is None:
+        return DAYS
+    return application.label_budget.days

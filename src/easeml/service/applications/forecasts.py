@@ -88,8 +88,9 @@ def check(declaration: Declaration, columns: Columns, rows: int) -> None:
 
 
 def _check_past_only(asked: Forecast, time: str, columns: Mapping[str, ColumnReport]) -> None:
-    """Raise ``InvalidInput`` for a column that is to be looked at in the past only, and is no number
-    or what rows are named by.
+    """Raise ``InvalidInput`` for a column that cannot be looked at in the past only.
+
+    It is no number, or rows are named by it.
     """
     for name in asked.past_only:
         if name in (time, *asked.series):
@@ -158,8 +159,9 @@ def shown(rules: Rules) -> ForecastRule | None:
 
 
 def asked_schema(schema_in: Json, rules: Rules) -> Json:
-    """Return the schema of rows that an endpoint is asked about, of that of the data: a forecast is
-    not sent what is not known ahead.
+    """Return the schema of rows that an endpoint is asked about, of that of the data.
+
+    A forecast is not sent what is not known ahead.
     """
     rule = shown(rules)
     if rule is None:

@@ -20,7 +20,9 @@ class Event:
     @property
     def job_id(self) -> str:
         """The job that it is about; empty where it is about none."""
-        return self.subject if self.kind.startswith("job.") else self.data.get("job_id") or ""
+        if self.kind.startswith("job."):
+            return self.subject
+        return self.data.get("job_id") or ""
 
     @property
     def application_id(self) -> str:

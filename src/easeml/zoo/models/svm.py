@@ -94,7 +94,9 @@ def _machine(config: Mapping[str, Any], classify: bool) -> Any:
 
 def _decisions(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
     decisions = machine.decision_function(X)
-    return np.column_stack([-decisions, decisions]) / 2 if decisions.ndim == 1 else decisions
+    if decisions.ndim == 1:
+        return np.column_stack([-decisions, decisions]) / 2
+    return decisions
 
 
 def _sharpness(

@@ -28,7 +28,9 @@ class FittedScale:
     def transform(self, data: Any) -> NDArray[np.float64]:
         """Return scaled features."""
         scaled = (data - self.centre) / self.scale
-        return scaled / np.sqrt(1 + (scaled / _BOUND) ** 2) if self.squash else scaled
+        if self.squash:
+            return scaled / np.sqrt(1 + (scaled / _BOUND) ** 2)
+        return scaled
 
     def save(self, folder: Path) -> None:
         """Write centre and scale."""
