@@ -347,7 +347,7 @@ def test_what_is_not_known_ahead_is_looked_at_and_not_asked_for(
     rows.loc[::3, "sky"] = "blue"
     path, newer = tmp_path / "load.csv", tmp_path / "newer.csv"
     rows[:140].to_csv(path, index=False)
-    rows[140:148].to_csv(newer, index=False)
+    rows[140:146].to_csv(newer, index=False)
     told = ["--target", "load", "--forecast", "2", "--models", "ridge", "--max-tasks", "1", "--yes"]
     refused = easeml.command("app", "create", str(path), *told, "--past-only", "sky", expect=2)
     assert "The column 'sky' is a category: of the past only numbers are looked at." in refused
@@ -360,12 +360,17 @@ def test_what_is_not_known_ahead_is_looked_at_and_not_asked_for(
     easeml.command("app", "feed", application, str(newer))
     easeml.wait(application, "converged", 120)
     with Client(easeml.url, easeml.key) as client:
-        found = client.forecast(application, 2)
-        without = client.predict(application, [{"day": day} for day in days[148:]])
-        assert [row["day"] for row in found.rows] == list(days[148:])
-        assert found.predictions == without.predictions
-        said = np.array(found.predictions, dtype=float)
-        assert np.abs(said - load[148:]).max() < 3.0  # ten times as far without the warmth
+        fed = client.forecast(application, 2)
+        asked = client.predict(application, [{"day": day} for day in days[146:148]])
+        assert [row["day"] for row in fed.rows] == list(days[146:148])
+        assert fed.predictions == asked.predictions
+        columns = ["day", "warmth", "load"]
+        told = client.forecast(application, 2, newer=rows[columns][146:148].to_dict("records"))
+        assert [row["day"] for row in told.rows] == list(days[148:])
+        said = np.array([*fed.predictions, *told.predictions], dtype=float)
+        assert np.abs(said - load[146:]).max() < 3.0  # up to ten times as far without the warmth
+        with pytest.raises(InvalidInput, match="warmth"):
+            client.forecast(application, 2, newer=rows[["day", "load"]][146:148].to_dict("records"))
         shown = client.application(application)
         assert [node.get("column") for node in shown.schema_in["nodes"].values()] == ["day"]
         assert "warmth" not in " ".join(shown.notes)

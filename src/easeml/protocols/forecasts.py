@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,7 +15,7 @@ from easeml.modules import Predictions
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.forecasting import Past, last_rows, next_rows
 from easeml.modules.pipeline import TrainedPipeline
-from easeml.schema import Schema
+from easeml.schema import Node, Schema, node_names
 
 _STEPS = re.compile(rf"{FORECAST}=(\d+)")
 _JSON = "application/json"
@@ -64,7 +66,7 @@ def forecast(served: Forecasting, body: bytes, content_type: str, steps: int) ->
             remedy="Make an application that does: easeml app create FILE --forecast STEPS.",
         )
     _check_inputs(past, served.schema_in)
-    newer = _newer(served, body, content_type)
+    newer = _newer(served, past, body, content_type)
     notes = []
     if newer is not None:
         notes = [*newer.notes, *_notes_of_series(past, newer.with_values)]
@@ -104,11 +106,21 @@ def _check_rows(series: int, steps: int) -> None:
     )
 
 
-def _newer(served: Forecasting, body: bytes, content_type: str) -> Rows | None:
+def _schema_of_newer(schema_in: Schema, past_only: Sequence[str]) -> Schema:
+    """Return the schema of rows with newer values: they bring what nobody knows ahead, too."""
+    names = node_names([*schema_in.nodes, *past_only])[len(schema_in.nodes) :]
+    known_then = {}
+    for name, column in zip(names, past_only, strict=True):
+        known_then[name] = Node(name, "tensor", dim=(1,), column=column, optional=True)
+    return replace(schema_in, nodes={**schema_in.nodes, **known_then})
+
+
+def _newer(served: Forecasting, past: Past, body: bytes, content_type: str) -> Rows | None:
     """Return the rows with newer values; None where there are none."""
     if not body.strip():
         return None
-    rows = parse_rows(body, content_type, served.schema_in, served.schema_out)
+    schema_in = _schema_of_newer(served.schema_in, past.rule.past_only)
+    rows = parse_rows(body, content_type, schema_in, served.schema_out)
     if rows.values is None:
         raise InvalidInput(
             "The rows have no values of the target: they tell nothing new.",
