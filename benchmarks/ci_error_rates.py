@@ -459,7 +459,7 @@ def main() -> None:
     )
     parser.add_argument("--deltas", type=float, nargs="+", default=[0.05, 0.01])
     parser.add_argument("--parts", nargs="+", default=["commit", "metric", "bound", "adaptive"])
-    options = read_options(parser, runs=20, series=20, deltas=[0.05])
+    options = read_options(parser, runs=10, series=20, deltas=[0.05])
     parts = {
         "commit": commit_errors,
         "metric": metric_errors,

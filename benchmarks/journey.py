@@ -458,7 +458,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="names of sets")
     parser.add_argument("--orders", nargs="*", default=list(ORDERS), help="names of orders")
     parser.add_argument("--minutes", type=float, default=60.0, help="that each person has")
-    options = read_options(parser, seeds=1, rows=80, minutes=2.0, only=[BUNDLED])
+    options = read_options(parser, seeds=1, rows=60, minutes=1.0, only=[BUNDLED])
     warnings.filterwarnings("ignore")
     print(machine_line("scikit-learn", "lightgbm"))
     runs = options.out / "runs.csv"

@@ -1,6 +1,6 @@
 """What do columns bring that a forecast knows up to its origin only, and nobody ahead?
 
-    python benchmarks/past_columns.py [--rows 8000] [--out DIR] [--short]
+    python benchmarks/past_columns.py [--rows 8000] [--series bikes,air] [--out DIR] [--short]
 
 Three public series with columns of numbers beside the target, each forecast a short and a long way
 ahead. The last fifth of the rows is judged, from origins that are as far apart. ``without``: mean
@@ -67,10 +67,13 @@ def error_of(rows: pd.DataFrame, ahead: int, model: str, past_only: list[str]) -
 def main() -> None:
     parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--rows", type=int, default=8000)
-    options = read_options(parser, rows=600)
+    parser.add_argument("--series", default="bikes,air,power")
+    options = read_options(parser, rows=300, series="bikes")
     print(machine_line("lightgbm", "numpy", "scikit-learn"))
     lines = []
-    for name, table in tables(options.data).items():
+    found = tables(options.data)
+    for name in options.series.split(","):
+        table = found[name]
         rows = table.rows[: options.rows].reset_index(drop=True)
         beside = list(rows.columns.drop(["time", "value"]))
         for ahead in table.ahead:

@@ -108,11 +108,11 @@ def test_mistakes_that_are_said_to_be_drawn_at_random_are_doubted(fitted: Monito
 
 def test_a_claim_that_holds_is_hardly_ever_doubted(fitted: Monitor):
     doubted = 0
-    for seed in range(150):
+    for seed in range(60):
         same = world(200, 100 + seed)
         report, _ = ask(seen(fitted, same), told_late(same, sample(same, 40, seed)))
         doubted += not report.claims[0].is_credible
-    assert doubted <= 10  # of 150 at level .03; P(Binomial(150, 0.03) > 10) < 0.01
+    assert doubted <= 5  # of 60 at level .03; P(Binomial(60, 0.03) > 5) < 0.01
 
 
 def test_looks_that_differ_do_not_make_a_sample_of_each_suspect(fitted: Monitor):
