@@ -65,6 +65,20 @@ def test_the_doubt_about_the_target_ends_when_one_is_chosen(
         assert f'value="{goal}" required' in told.text  # the page stays, with what was typed
 
 
+@pytest.mark.parametrize("form", ["question", "table"])
+def test_the_page_is_shown_where_the_address_of_its_form_is_asked_for(
+    pages: TestClient, store: Store, ann, upload, tmp_path: Path, form: str
+) -> None:
+    """A page that a form answered looks anew at its own address, by GET."""
+    dataset = upload(ann, content=table_of_an_unsure_target())
+    work_off(store, tmp_path)
+    place = f"/new/{dataset['id']}"
+    shown = pages.get(f"{place}/{form}?target=Gene+Two")
+    assert shown.status_code == 200
+    assert str(shown.url).endswith(f"{place}?target=Gene+Two")
+    assert ">Goal: R²</label>" in shown.text
+
+
 def test_several_columns_are_predicted_each_by_an_application_of_its_own(
     pages: TestClient, store: Store, ann, upload, tmp_path: Path
 ) -> None:

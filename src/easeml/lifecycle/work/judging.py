@@ -80,13 +80,13 @@ def judging_checks(
     given_test = stand_in.targets(judging.test_answers)
     off_test = ((middle.mean(axis=0) - given_test) ** 2).sum(axis=1)
 
-    squares = 4.0 * suspicion * off * apart / len(answers) ** 2
-    squares_test = 4.0 * far_test * off_test * apart.mean() / len(answers) ** 2
-    width = np.sqrt(squares.sum())  # by which a difference of two models is off
-    if width <= 0:
-        return []
-    gains = np.concatenate([squares, squares_test]) / (2.0 * width)
+    # A test row counts as if it were one of validation.
     wrong = np.concatenate([suspicion, far_test])
+    off = np.concatenate([off, off_test])
+    apart = np.concatenate([apart, np.full(len(far_test), apart.mean())])
+    squares = 4.0 * wrong * off * apart / len(answers) ** 2
+    width = np.sqrt(squares.sum())  # by which a difference of two models is off
+    gains = squares / max(2.0 * width, np.finfo(float).tiny)
     sources = np.concatenate([np.where(far > 0, FAR, DOUBTED), np.full(len(far_test), FAR_TEST)])
     both = pd.concat([answers, judging.test_answers])
     asked = [(row, stand_in.column) not in known for row in both.index]
@@ -94,12 +94,19 @@ def judging_checks(
     chosen = doubted[np.argsort(-gains[doubted], kind="stable")][:most]
     found = []
     for place in chosen.tolist():
-        source = str(sources[place])
-        value, gain = both.iloc[place], float(gains[place])
-        options = ((value, 1.0 - float(wrong[place])),)
-        found.append(
-            Proposal(CHECK, both.index[place], stand_in.column, gain, value, options, source, gain)
+        given_value = both.iloc[place]
+        gain = float(gains[place])
+        item = Proposal(
+            kind=CHECK,
+            row=both.index[place],
+            column=stand_in.column,
+            told=gain,
+            given=given_value,
+            options=((given_value, 1.0 - float(wrong[place])),),
+            source=str(sources[place]),
+            gain=gain,
         )
+        found.append(item)
     return found
 
 

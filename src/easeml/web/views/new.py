@@ -93,6 +93,14 @@ async def review(context: PageContext) -> Response:
 
 
 @signed_in
+async def review_again(context: PageContext) -> Response:
+    """Show the page to who asks for the address of one of its forms, as a page does that looks anew."""
+    place = f"/new/{context.path('dataset')}"
+    wishes = context.request.url.query
+    return back_to(f"{place}?{wishes}")
+
+
+@signed_in
 async def start(context: PageContext) -> Response:
     """Declare the application."""
     form = await context.form()
@@ -304,6 +312,8 @@ routes = [
     Route("/new/origin", fetch, methods=["POST"]),
     Route("/new/{dataset}", review),
     Route("/new/{dataset}", start, methods=["POST"]),
+    Route("/new/{dataset}/question", review_again),
     Route("/new/{dataset}/question", ask, methods=["POST"]),
+    Route("/new/{dataset}/table", review_again),
     Route("/new/{dataset}/table", read_table, methods=["POST"]),
 ]
