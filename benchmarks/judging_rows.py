@@ -46,7 +46,7 @@ from easeml.kinds.shared import work_items
 from easeml.lifecycle.journey import in_order, learned_seconds
 
 BATCH = 20
-ROWS = 1_200  # that somebody has
+ROWS = 600  # that somebody has
 UNSEEN = 1_500  # clean ones, at most
 FIELDS = [
     "table",
@@ -129,8 +129,8 @@ def soiled(table: Table, clean: pd.DataFrame, rng: np.random.Generator) -> pd.Da
         dirty[table.unit] = np.where(other, dirty[table.unit] * table.factor, dirty[table.unit])
         return dirty
     labels = dirty[table.target].to_numpy(object)
-    values = pd.to_numeric(dirty[table.region])
-    in_region = (values > values.quantile(0.75)).to_numpy()
+    values = dirty[table.region].to_numpy(float)
+    in_region = values > np.quantile(values, 0.75)
     chance = np.where(in_region, 0.35, 0.03)
     confused = rng.random(len(dirty)) < chance
     classes = sorted(set(labels))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,7 @@ def test_answers_of_rows_that_judge_are_asked_corrected_and_read_anew(
     with store.read() as tx:
         reports = tx.scoped(ann.caller.tenant_id).reports
         rescored = reports.newest(kind="rescore", subject=desk)
+    assert rescored is not None
     assert rescored.value["model_id"] == application.live_model_id
     assert rescored.version_id == version.id
 
@@ -180,8 +182,9 @@ def test_a_model_of_before_serves_where_corrected_answers_show_it_is_better(
         models = tx.scoped(ann.caller.tenant_id).models.list(application_id=made, limit=None)
     live = application.live_model_id
     said = most_unlike(store, models, live)
-    given = frames_of(store, version)["validation"]["kind"].astype(str)
-    wrong = said.index[(said != predicted(store, named(models, live))) & (said != given)]
+    given: Any = frames_of(store, version)["validation"]["kind"].astype(str)
+    differs: Any = (said != predicted(store, named(models, live))) & (said != given)
+    wrong = said.index[differs]
     assert len(wrong) > 2
     for row in wrong[:15]:
         item = item_about(store, application, int(row), given[row])
@@ -199,7 +202,37 @@ def test_a_model_of_before_serves_where_corrected_answers_show_it_is_better(
     assert application.live_model_id in shares  # none was trained meanwhile
     with store.read() as tx:
         last = tx.scoped(ann.caller.tenant_id).promotions.newest(application_id=made)
+    assert last is not None
     assert "with the answers that people corrected" in last.reason
+
+
+def test_models_of_a_small_table_are_judged_again_by_the_rows_that_are_left(
+    client: TestClient, store: Store, ann, desk: str, tmp_path: Path
+) -> None:
+    """Folds have judged them on train rows, too, one of which was switched off since."""
+    arms = arms_of_each_model(store, ann, job_of(client, ann, desk))
+    train(store, tmp_path, job_of(client, ann, desk), arm=arms[1])
+    work_off(store, tmp_path)
+    _, version = read(store, ann, desk)
+    assert version.summary.folds
+    frames = frames_of(store, version)
+    off = {"off": [int(frames["train"].index[0])]}
+    client.post(f"{APPLICATIONS}/{desk}/refine", json=off, headers=ann.headers).raise_for_status()
+    work_off(store, tmp_path)
+    row = min(slipped(frames["validation"]))
+    application, _ = read(store, ann, desk)
+    item = item_about(store, application, row, f"{frames['validation'].loc[row, 'price']:.10g}")
+    give(client, ann, {"id": item.id}, value=f"{price_of(row):.1f}").raise_for_status()
+    client.post(f"{APPLICATIONS}/{desk}/work/use", headers=ann.headers).raise_for_status()
+    ended = work_off(store, tmp_path)
+    assert [task.error for task in ended] == [""] * len(ended)
+    with store.read() as tx:
+        tables = tx.scoped(ann.caller.tenant_id)
+        rescored = tables.reports.newest(kind="rescore", subject=desk)
+        models = {model.id for model in tables.models.list(application_id=desk, limit=None)}
+    assert rescored is not None
+    assert rescored.value["rival"]["model_id"] in models
+    assert rescored.value["rival"]["quality"] >= rescored.value["rival"]["live"]
 
 
 def mixed() -> str:
@@ -247,6 +280,8 @@ def most_unlike(store: Store, models: list[TrainedModel], live: str) -> pd.Serie
 def item_about(store: Store, application: Application, row: int, given: str) -> WorkItem:
     """Return a question about the answer of a row, as the queue has it."""
     with store.write() as tx:
+        version = tx.scoped(application.tenant_id).versions.get(application.version_id)
+        column = version.summary.target
         return tx.scoped(application.tenant_id).work_items.add(
             WorkItem(
                 id=new_id("item"),
@@ -255,7 +290,7 @@ def item_about(store: Store, application: Application, row: int, given: str) -> 
                 version_id=application.version_id,
                 kind=WorkKind.CHECK_LABEL,
                 row=row,
-                column="kind",
+                column=column,
                 information=0.1,
                 question=WorkQuestion(given=given),
             )

@@ -111,9 +111,10 @@ def test_classes_that_models_doubt_are_asked_about_and_no_test_row() -> None:
     kinds = pd.Series(np.where(size > 0, "big", "small"), name="kind").astype("category")
     frame = pd.DataFrame({"size": size})
     rows = Rows(frame[:180], kinds[:180], frame[:0], frame[180:240])
-    answers = kinds[180:240].copy()
+    answers = pd.Series(kinds[180:240])
     surest = np.abs(size[180:240]).argsort()[-3:] + 180
-    answers.loc[surest] = np.where(answers.loc[surest] == "big", "small", "big")
+    for row in surest.tolist():
+        answers.loc[row] = "small" if answers.loc[row] == "big" else "big"
     found = asked(rows, Judging(frame[180:240], answers, kinds[240:]))
     assert set(surest) <= {one.row for one in found}
     assert all(one.row < 240 for one in found)

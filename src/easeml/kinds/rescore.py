@@ -77,7 +77,7 @@ def _best_rival(spec: RescoreSpec, version: VersionTables, inputs: Path) -> dict
         return None
     places = range(len(spec.rivals))
     judged = [read_judging(inputs / f"predictions-{place}", version) for place in places]
-    common = set.intersection(*(set(rows["_row"]) for rows, _ in judged))
+    common = list(set.intersection(*(set(rows["_row"]) for rows, _ in judged)))
     qualities = []
     for rows, said in judged:
         is_common = rows["_row"].isin(common).to_numpy()
