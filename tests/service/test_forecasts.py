@@ -335,6 +335,48 @@ def test_years_and_numbers_of_series_are_told_as_files_have_them(
     assert "<td>2020</td>" in page
 
 
+@pytest.mark.usefixtures("application")  # its person asks
+def test_what_is_not_known_ahead_is_looked_at_and_not_asked_for(
+    easeml: EasemlProcess, tmp_path: Path
+) -> None:
+    random = np.random.default_rng(2)
+    warmth = random.normal(size=150)
+    days = pd.date_range("2024-01-01", periods=150).strftime("%Y-%m-%d")
+    load = (100 + 10 * np.roll(warmth, 2) + random.normal(scale=0.2, size=150)).round(2)
+    rows = pd.DataFrame({"day": days, "warmth": warmth, "sky": "grey", "load": load})
+    rows.loc[::3, "sky"] = "blue"
+    path, newer = tmp_path / "load.csv", tmp_path / "newer.csv"
+    rows[:140].to_csv(path, index=False)
+    rows[140:148].to_csv(newer, index=False)
+    told = ["--target", "load", "--forecast", "2", "--models", "ridge", "--max-tasks", "1", "--yes"]
+    refused = easeml.command("app", "create", str(path), *told, "--past-only", "sky", expect=2)
+    assert "The column 'sky' is a category: of the past only numbers are looked at." in refused
+    refused = easeml.command("app", "create", str(path), "--past-only", "warmth", "--yes", expect=2)
+    assert "Only a forecast has a past." in refused
+    told += ["--drop", "sky", "--past-only", "warmth", "--json"]
+    application = json.loads(easeml.command("app", "create", str(path), *told))["id"]
+    easeml.wait(application, "converged", 120)
+
+    easeml.command("app", "feed", application, str(newer))
+    easeml.wait(application, "converged", 120)
+    with Client(easeml.url, easeml.key) as client:
+        found = client.forecast(application, 2)
+        without = client.predict(application, [{"day": day} for day in days[148:]])
+        assert [row["day"] for row in found.rows] == list(days[148:])
+        assert found.predictions == without.predictions
+        said = np.array(found.predictions, dtype=float)
+        assert np.abs(said - load[148:]).max() < 3.0  # ten times as far without the warmth
+        shown = client.application(application)
+        assert [node.get("column") for node in shown.schema_in["nodes"].values()] == ["day"]
+        assert "warmth" not in " ".join(shown.notes)
+    with httpx.Client(base_url=easeml.url, trust_env=False, follow_redirects=True) as browser:
+        person = {"name": "frida", "password": PASSWORD}
+        browser.post("/sign-in", data=person).raise_for_status()
+        page = browser.get(f"/applications/{application}/try").text
+    assert "day" in page
+    assert "warmth" not in page
+
+
 def test_what_does_not_forecast_says_so(
     easeml: EasemlProcess, application: str, tmp_path: Path
 ) -> None:

@@ -69,6 +69,7 @@ def create(
     weight: options.Weight = None,
     ahead: options.Ahead = None,
     series: options.Series = None,
+    past_only: options.PastOnly = None,
     header: Header = None,
     table: WhichTable = None,
     name: options.Name = None,
@@ -119,7 +120,7 @@ def create(
             optimizer=optimizer,
             split=split,
             weight=weight,
-            forecast=_forecast_of(ahead, series),
+            forecast=_forecast_of(ahead, series or [], past_only or []),
             max_tasks=max_tasks,
             max_seconds=max_seconds,
             **_read(
@@ -197,16 +198,17 @@ def _propose(client: Client, declaration: Declaration, goal: Goal | None, *, qui
         _ask_for_goal(client, declaration, named, quiet=quiet)
 
 
-def _forecast_of(ahead: int | None, series: list[str] | None) -> dict[str, Any] | None:
+def _forecast_of(
+    ahead: int | None, series: list[str], past_only: list[str]
+) -> dict[str, Any] | None:
     """Return how the target is forecast; None where it is not."""
     if ahead is not None:
-        return {"ahead": ahead, "series": series or []}
+        return {"ahead": ahead, "series": series, "past_only": past_only}
+    remedy = "Say how many steps ahead: --forecast STEPS."
     if series:
-        raise InvalidInput(
-            "Only a forecast has series.",
-            where="--series",
-            remedy="Say how many steps ahead: --forecast STEPS.",
-        )
+        raise InvalidInput("Only a forecast has series.", where="--series", remedy=remedy)
+    if past_only:
+        raise InvalidInput("Only a forecast has a past.", where="--past-only", remedy=remedy)
     return None
 
 

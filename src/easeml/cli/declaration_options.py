@@ -77,6 +77,14 @@ Series = Annotated[
         help="Column that tells series apart which are forecast, such as the shop; repeatable.",
     ),
 ]
+PastOnly = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of numbers that is not known ahead, such as the temperature: a forecast looks at "
+        "what it was; repeatable.",
+    ),
+]
 Name = Annotated[str | None, typer.Option(help="Name of the application.")]
 Models = Annotated[str | None, typer.Option(help="Only these models, separated by commas.")]
 Exclude = Annotated[str | None, typer.Option(help="All but these models, separated by commas.")]

@@ -78,7 +78,10 @@ def told_forecast(rule: ForecastRule | None) -> str:
         return ""
     of_each = f", of each {', '.join(rule.series)}" if rule.series else ""
     steps = plural(rule.ahead, "step")
-    return f"{rule.ahead} {steps} ahead by {rule.time}{of_each}; the latest rows test"
+    past = ""
+    if rule.past_only:
+        past = f", told what {', '.join(rule.past_only)} was before"
+    return f"{rule.ahead} {steps} ahead by {rule.time}{of_each}{past}; the latest rows test"
 
 
 def _print_unfit(proposal: Proposal) -> None:

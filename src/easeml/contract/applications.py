@@ -19,11 +19,13 @@ from easeml.errors import InvalidInput
 class Forecast(Request):
     """A forecast, at most ``ahead`` steps after what is known, by the time that rows are split by.
 
-    ``series``: the columns by which series are told apart; empty where there is one.
+    ``series``: the columns by which series are told apart; empty where there is one. ``past_only``:
+    columns of numbers that are not known ahead: models look at what they were, and nobody sends them.
     """
 
     ahead: int = Field(ge=1, le=10_000)
     series: list[str] = Field(default_factory=list)
+    past_only: list[str] = Field(default_factory=list)
 
 
 class Declaration(Request):

@@ -67,12 +67,14 @@ class ModuleChoice(_Wire):
 class ForecastRule(_Wire):
     """A forecast by the column ``time``, at most ``ahead`` steps after what is known.
 
-    ``series``: the columns by which series are told apart; empty where there is one.
+    ``series``: the columns by which series are told apart; empty where there is one. ``past_only``:
+    columns that are not known ahead: of them only the past is looked at.
     """
 
     time: str
     ahead: int
     series: list[str] = Field(default_factory=list)
+    past_only: list[str] = Field(default_factory=list)
 
 
 class Pipeline(_Wire):

@@ -205,7 +205,7 @@ def _judged(
         interval=interval,
         order=row_order.describe(version.train, version),
     )
-    known_rows.write(outputs / "model", version.train, target, spec.schema_in)
+    known_rows.write(outputs / "model", version.train, target, trained.schema_in)
     return {**found, "latency": latency_of(trained, rows)}, notes
 
 
@@ -228,7 +228,7 @@ def _refit(
         interval=None,
         order=row_order.describe(rows, version),
     )
-    known_rows.write(folder, rows, version.target, spec.schema_in)
+    known_rows.write(folder, rows, version.target, whole.schema_in)
     predictions = {"test": whole.predict(version.test)}
     write_predictions(outputs / "refitted-predictions", {"test": version.test["_row"]}, predictions)
 

@@ -116,7 +116,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         interval=conformal.describe(actual, unseen, counts),
         order=row_order.describe(version.train, version),
     )
-    known_rows.write(folder, version.train, target, spec.schema_in)
+    known_rows.write(folder, version.train, target, trained.schema_in)
     told = []
     for place, weight in zip(places, weights, strict=True):
         one = spec.models[place]

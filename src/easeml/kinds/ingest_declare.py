@@ -40,6 +40,7 @@ class DeclareSpec(Spec):
     weight: str | None = None  # the column that says how much each row counts
     together: list[str] = Field(default_factory=list)  # that are one answer with the target
     series: list[str] | None = None  # the columns that tell apart series that are forecast
+    past_only: list[str] = Field(default_factory=list)  # and those that are not known ahead
 
 
 def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -64,6 +65,7 @@ def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResul
         spec.weight,
         spec.series,
         spec.together,
+        spec.past_only,
     )
     return version_made(declared, outputs)
 

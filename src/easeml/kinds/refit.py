@@ -76,7 +76,7 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     )
     predictions = {"test": trained.predict(version.test)}
     write_predictions(outputs / "predictions", {"test": version.test["_row"]}, predictions)
-    known_rows.write(folder, rows, version.target, spec.schema_in)
+    known_rows.write(folder, rows, version.target, trained.schema_in)
     return TaskResult(
         ok=True,
         value={"rows": len(rows), "seconds": seconds, "latency": latency_of(trained, rows)},

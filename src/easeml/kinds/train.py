@@ -170,7 +170,7 @@ def _train(
             interval=conformal.describe(rows[target], unseen, weights),
             order=row_order.describe(version.train, version),
         )
-        known_rows.write(folder, version.train, target, spec.schema_in)
+        known_rows.write(folder, version.train, target, trained.schema_in)
     with span("measure the latency"):
         latency = latency_of(trained, rows)
     fault = fault_of(version.train[target], rows[target], unseen, context.weights, weights)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from easeml.data import without_columns
 from easeml.errors import Damaged, InvalidInput
 from easeml.search import spaces
 from easeml.spans import span
@@ -169,6 +170,7 @@ def fit(
         rows, seen = past.of_training(frame, context.seed)
         data = forecasting.with_seen(frame.iloc[rows], seen)
         y = seen.differences(y[rows])
+        schema_in = without_columns(schema_in, past.rule.past_only)
         schema = forecasting.schema_with(schema_in, seen, past.rule.time)
         context = replace(context, weights=of_rows(context.weights, rows))
     transforms = []
@@ -211,7 +213,8 @@ def _past_of(
     """Return what a forecast by a rule (JSON) knows of the past."""
     series = tuple(rule["series"])
     history = frame if context.history is None else context.history
-    asked = forecasting.Rule(target, rule["time"], rule["ahead"], series)
+    past_only = tuple(rule.get("past_only", ()))
+    asked = forecasting.Rule(target, rule["time"], rule["ahead"], series, past_only)
     return forecasting.Past.learn(asked, frame, history)
 
 

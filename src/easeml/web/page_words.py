@@ -34,6 +34,7 @@ PLACES = (
     Place(r"\(--keep NAME\)", '(choose "use" in the table of columns)', ""),
     Place(r"\(--forecast STEPS\)", '(New application, "Forecast")', "/new"),
     Place(r"\(--series COLUMN\)", '(New application, "tells series apart")', "/new"),
+    Place(r"\(--past-only COLUMN\)", '(New application, "not known ahead")', "/new"),
     Place(r"\(--split '\w+:[^']+'\)", '(New application, "Rows that test")', "/new"),
     Place(
         r"fill_absent=true in the query",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from easeml.data.types.cells import CELLS, GRAPH
 from easeml.data.types.column_report import ColumnReport
@@ -48,6 +50,15 @@ def kinds_of(schema: Schema) -> dict[str, str]:
     if len(singletons) < len(schema.nodes):
         kinds[GRAPH] = "graph"
     return kinds
+
+
+def without_columns(schema_in: Mapping[str, Any], columns: Collection[str]) -> dict[str, Any]:
+    """Return a table's schema (JSON) without some columns of numbers."""
+    nodes = {}
+    for name, node in schema_in["nodes"].items():
+        if node.get("column", name) not in columns:
+            nodes[name] = node
+    return {**schema_in, "nodes": nodes}
 
 
 def node_of(schema: Schema, column: str) -> Node:

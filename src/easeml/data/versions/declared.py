@@ -66,6 +66,7 @@ def declare(
     weight: str | None = None,
     series: Sequence[str] | None = None,
     together: Sequence[str] = (),
+    past_only: Sequence[str] = (),
 ) -> Declared:
     """Apply a declaration to a table that ``read_table`` gave, and give rows their roles.
 
@@ -77,7 +78,8 @@ def declare(
     latest test; ``group:COLUMN``, rows of one group with one role, drawn with ``seed``;
     ``given:COLUMN``, which says train, validation or test and is not an input. Rows of weight 0 are
     left out. ``series``: of a forecast, whose split is by time, the columns by which series are
-    told apart; none where there is one. None: it is no forecast.
+    told apart; none where there is one. None: it is no forecast. ``past_only``: columns of it that
+    are not known ahead.
 
     Raises:
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
@@ -102,7 +104,7 @@ def declare(
         *final.leak_notes,
         *final.notes,
         *_label_notes(report_named(final.target, final.columns)),
-        *_time_notes(final, way, series),
+        *_time_notes(final, way, series, past_only),
         *count_notes(weights),
         *left_out_notes(is_row & ~counts),
         *_pool_notes(len(pool), final.target),
@@ -143,12 +145,14 @@ def report_named(name: str, reports: Sequence[ColumnReport]) -> ColumnReport:
     return next(report for report in reports if report.name == name)
 
 
-def _time_notes(final: Columns, way: Split, series: Sequence[str] | None) -> list[str]:
+def _time_notes(
+    final: Columns, way: Split, series: Sequence[str] | None, past_only: Sequence[str]
+) -> list[str]:
     """What is said of the time: of a forecast, which columns have to be known ahead."""
     if series is None:
         return final.time_notes
     inputs = [report.name for report in final.columns if report.role == "input"]
-    return forecast_notes(inputs, final.target, way.column, series)
+    return forecast_notes(inputs, final.target, {way.column, *series, *past_only})
 
 
 def _pool_notes(unanswered: int, target: str) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, first_of
@@ -38,17 +39,17 @@ def check_series(rows: pd.DataFrame, time: str, series: Sequence[str]) -> None:
     )
 
 
-def forecast_notes(
-    inputs: Sequence[str], target: str, time: str, series: Sequence[str]
-) -> list[str]:
-    """Return what is said of the inputs of a forecast that are neither its time nor its series."""
-    ahead = [name for name in inputs if name not in (time, *series)]
+def forecast_notes(inputs: Sequence[str], target: str, told: Collection[str]) -> list[str]:
+    """Return what is said of the inputs of a forecast that have to be known ahead: all but those of
+    which something else is told (its time, its series, what is looked at in the past only).
+    """
+    ahead = list(filterfalse(told.__contains__, inputs))
     if not ahead:
         return []
     names = first_of(list(map("'{}'".format, ahead)), _SHOWN)
     return [
-        f"To forecast '{target}', these columns have to be known ahead: {names}. Leave out those "
-        "that are not: they would know what nobody knows then."
+        f"To forecast '{target}', these columns have to be known ahead: {names}. Say which are not "
+        "(--past-only COLUMN): they would know what nobody knows then."
     ]
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.kinds.shared.embeddings import representations
 from easeml.kinds.shared.readable import readable
 from easeml.kinds.shared.row_weights import weights_of
+from easeml.schema import Schema
 
 if TYPE_CHECKING:
     from easeml.data import Declared
@@ -159,7 +160,7 @@ def _read_newer(sources: Sources, file: tuple[Path, str]) -> tuple[Predicted, li
     version = sources.version
     table = read_table(*file)
     # An endpoint answers rows with gaps if it is told to, and these are kept like the others.
-    rows = read_newer(table, version.schema_in, version.schema_out, fills=True)
+    rows = read_newer(table, _asked_schema(sources), version.schema_out, fills=True)
     answers = rows.answers
     if answers is None:
         answers = pd.Series([None] * len(rows.inputs), dtype=object, name=version.target)
@@ -182,7 +183,21 @@ def _rows(tool: Tool, version: Declared) -> Any:
 
 
 def _inputs(sources: Sources, rows: Any) -> Any:
-    return rows.drop(columns=[sources.version.target])
+    from easeml.data import kinds_of
+
+    unasked = kinds_of(sources.version.schema_in).keys() - kinds_of(_asked_schema(sources))
+    return rows.drop(columns=[sources.version.target, *unasked])
+
+
+def _asked_schema(sources: Sources) -> Schema:
+    """Return the schema of rows that the model is asked about: those of a forecast lack columns
+    that are not known ahead.
+    """
+    from easeml.modules.ensemble import load_model
+
+    if not sources.forecasts:
+        return sources.version.schema_in
+    return Schema.from_json(load_model(sources.model).schema_in)
 
 
 def _answers(sources: Sources, rows: Any) -> Any:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def history_of(version: VersionTables, pipelines: Sequence[Pipeline]) -> pd.DataFrame | None:
-    """Return times, series and values of all rows; None where no pipeline forecasts.
+    """Return times, series and known values of all rows; None where no pipeline forecasts.
 
     Values of test rows are among them: a forecast of a row may know what came before its origin,
     and learns from training rows alone.
@@ -22,7 +22,8 @@ def history_of(version: VersionTables, pipelines: Sequence[Pipeline]) -> pd.Data
     if not rules:
         return None
     known: Any = known_rows(version)
-    return known[[rules[0].time, *rules[0].series, version.target]]
+    rule = rules[0]
+    return known[[rule.time, *rule.series, *rule.past_only, version.target]]
 
 
 def known_rows(version: VersionTables) -> pd.DataFrame:

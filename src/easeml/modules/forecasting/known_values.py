@@ -1,6 +1,6 @@
 """Values of series that are known, and what they say of a place in time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,24 @@ class KnownValues:
             _added_up(values, series),
             _added_up(rises, series),
             _added_up(rises**2, series),
+        )
+
+    @classmethod
+    def of_finite(cls, series: Places, places: Places, values: Floats) -> "KnownValues":
+        """Sort those of values (values,) that are there."""
+        are_there = np.isfinite(values)
+        return cls.sorted(series[are_there], places[are_there], values[are_there])
+
+    def renumbered(self, numbers: Places) -> "KnownValues":
+        """Return the values with ``numbers[i]``, which rise, in place of series ``i``."""
+        return replace(self, series=numbers[self.series])
+
+    def and_finite(self, series: Places, places: Places, values: Floats) -> "KnownValues":
+        """Return these and those of other values (values,) that are there, which count more."""
+        return KnownValues.of_finite(
+            np.concatenate([self.series, series]),
+            np.concatenate([self.places, places]),
+            np.concatenate([self.values, values]),
         )
 
     def until(self, series: Places, places: Places) -> tuple[Places, Places]:

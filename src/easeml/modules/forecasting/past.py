@@ -13,7 +13,8 @@ forecasting*, 2012; Montero-Manso and Hyndman, *Principles and algorithms for fo
 time series*, 2021).
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,12 +35,14 @@ _MOST_ROWS = 40_000  # that these make
 _MOST_LAGS = 24
 _WITHOUT_SEASON = 7  # values of which a mean is, where no season is known
 _MEAN_OF_SEASONS = 4
+_STEPS_BEFORE = 3  # a row, of which a column that is not known ahead is looked at
 _LEAST_SPREAD = 0.1  # of a series, as a share of that of all
 _MOST_GROWTH = 0.9  # of the mean error is due to the distance
 _MOST_GROWN = 2.0  # in a season
 _TINY = 1e-12  # where there is no error, or one distance
 _LATEST = "latest"
 _AHEAD, _LEVEL = "ahead", "level"
+_NEVER_SEEN = KnownValues.sorted(np.array([-1]), np.array([0]), np.array([np.nan]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ class Seen:
 class Past:
     """Known values of series, and how they are looked at.
 
-    ``keys``: the series as texts, sorted. ``anchor``: a place where an origin lies. ``seasons``:
+    ``keys``: the series as texts, sorted. ``others``: the known values of columns that are not
+    known ahead, by name. ``anchor``: a place where an origin lies. ``seasons``:
     after how many steps one comes again; ``cycles``: what of the calendar came again in training.
     ``middle`` and ``deviation``: median and standard deviation of the training values. ``plain``:
     the name of the plain forecast. ``growth``: its mean error at once, and by how much that grows
@@ -86,6 +90,7 @@ class Past:
     deviation: float
     plain: str = _LATEST
     growth: tuple[float, float] = (1.0, 0.0)
+    others: Mapping[str, KnownValues] = field(default_factory=dict)
 
     @classmethod
     def learn(cls, rule: Rule, rows: "pd.DataFrame", history: "pd.DataFrame") -> "Past":
@@ -95,18 +100,23 @@ class Past:
         steps = Steps.of(times, numbers)
         values = history[rule.target].to_numpy(np.float64)
         learned = rows[rule.target].to_numpy(np.float64)
-        places = steps.places(_times(rows, rule))
-        length = int(places.max() - places.min())
+        learned_places = steps.places(_times(rows, rule))
+        length = int(learned_places.max() - learned_places.min())
+        places = steps.places(times)
+        others = {}
+        for name in rule.past_only:
+            others[name] = KnownValues.of_finite(numbers, places, _values_of(history, name))
         past = cls(
             rule=rule,
             steps=steps,
             keys=keys,
-            known=KnownValues.sorted(numbers, steps.places(times), values),
-            anchor=int(places.max()),
+            known=KnownValues.sorted(numbers, places, values),
+            anchor=int(learned_places.max()),
             seasons=steps.seasons_within(length),
             cycles=steps.cycles_within(length),
             middle=float(np.median(learned)),
             deviation=float(np.std(learned)) or 1.0,
+            others=others,
         )
         return past._with_best_plain(rows)
 
@@ -177,7 +187,7 @@ class Past:
         return told._plain_forecasts(*told._asked(table))
 
     def told(self, table: "pd.DataFrame | ColumnTable") -> "Past":
-        """Return the past with the values of the target that come with rows."""
+        """Return the past with what comes with rows that have a value of the target."""
         values = _values_of(table, self.rule.target)
         texts = series_keys.of_rows(self.rule, table)
         has_place = ~_are_missing(_times(table, self.rule)) & ~self._are_nobodys(texts)
@@ -186,14 +196,15 @@ class Past:
             return self
         texts = texts[is_known]
         keys = np.union1d(self.keys, texts)
-        series = [np.searchsorted(keys, self.keys)[self.known.series], np.searchsorted(keys, texts)]
-        places = [self.known.places, self._places_of(table)[is_known]]
-        known = KnownValues.sorted(
-            np.concatenate(series),
-            np.concatenate(places),
-            np.concatenate([self.known.values, values[is_known]]),
-        )
-        return replace(self, keys=keys, known=known)
+        numbers = np.searchsorted(keys, self.keys)
+        series = np.searchsorted(keys, texts)
+        places = self._places_of(table)[is_known]
+        known = self.known.renumbered(numbers).and_finite(series, places, values[is_known])
+        others = {}
+        for name, before in self.others.items():
+            newer = _values_of(table, name)[is_known]
+            others[name] = before.renumbered(numbers).and_finite(series, places, newer)
+        return replace(self, keys=keys, known=known, others=others)
 
     def knowing(self, rows: "pd.DataFrame") -> "Past":
         """Return the past with the values of ``rows`` in place of those that it knows.
@@ -202,7 +213,8 @@ class Past:
         """
         nothing = np.zeros(0, dtype=np.int64)
         known = KnownValues.sorted(nothing, nothing, np.zeros(0))
-        return replace(self, keys=self.keys[:0], known=known).told(rows)
+        others = dict.fromkeys(self.others, known)
+        return replace(self, keys=self.keys[:0], known=known, others=others).told(rows)
 
     def _asked(self, table: "pd.DataFrame | ColumnTable") -> tuple[Places, Places, Places]:
         """Return the series, the places and the origins of rows that are to be forecast."""
@@ -306,10 +318,33 @@ class Past:
         features = {_AHEAD: ahead, _LEVEL: level}
         for name, said in told.items():
             features[name] = (said - level) / spread
+        features |= self._others_seen(series, places, origins)
         calendar = self.steps.calendar(places)
         features |= {name: calendar[name] for name in self.cycles if name in calendar}
         at_once, more = self.growth
         return Seen(level, spread, spread * (at_once + more * np.sqrt(ahead)), features)
+
+    def _others_seen(self, series: Places, places: Places, origins: Places) -> dict[str, Floats]:
+        """Return what columns that are not known ahead were at the origins of rows: NaN where no
+        value was known.
+        """
+        unknown = np.full(len(places), np.nan)
+        seen = {}
+        for name, others in self.others.items():
+            known = others if len(others.values) else _NEVER_SEEN
+            count, last = known.until(series, origins)
+            mean = known.means(count, last, self._season, unknown)
+            latest = known.lag(count, last, 0, unknown)
+            seen[f"latest of {name}"] = latest - mean
+            seen[f"change of {name}"] = latest - known.lag(count, last, 1, unknown)
+            # What follows a column after a while: that far before each row it is always known.
+            for steps in range(self.rule.ahead, self.rule.ahead + _STEPS_BEFORE):
+                before = known.at(series, places - steps, unknown)
+                seen[f"{steps} before of {name}"] = before - mean
+            for season in self.seasons:
+                place = places - _whole_seasons(places - origins, season)
+                seen[f"{season} before of {name}"] = known.at(series, place, unknown) - mean
+        return seen
 
 
 def _growth_of(before: Floats, now: Floats) -> Floats:
@@ -350,8 +385,8 @@ def _are_missing(times: NDArray[Any]) -> NDArray[np.bool_]:
     return pd.isna(times)
 
 
-def _values_of(table: "pd.DataFrame | ColumnTable", target: str) -> Floats:
-    """Return the values of the target that come with rows (rows,), NaN where none does."""
-    if target not in table.columns:
+def _values_of(table: "pd.DataFrame | ColumnTable", column: str) -> Floats:
+    """Return the numbers of a column that come with rows (rows,), NaN where none does."""
+    if column not in table.columns:
         return np.full(len(table), np.nan)
-    return np.asarray(table[target]).astype(np.float64)
+    return np.asarray(table[column]).astype(np.float64)

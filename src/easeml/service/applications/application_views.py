@@ -97,7 +97,7 @@ class _Loaded:
             follows=application.follows,
             gated=application.id in self.gated,
             test_quality=self.tested.get(application.id),
-            schema_in=version.schema_in,
+            schema_in=forecasts.asked_schema(version.schema_in, application.rules),
             schema_out=version.schema_out,
             notes=version.summary.notes,
             leaks=_leaks(version, application.target),

@@ -65,7 +65,8 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     rules = _rules(declaration)
     if rules.optimizer:
         optimizer_of(registry, rules.optimizer, dataset.tenant_id)
-    check_monotonic(rules, columns.schema_in.to_json(), columns.schema_out.to_json())
+    asked = forecasts.asked_schema(columns.schema_in.to_json(), rules)
+    check_monotonic(rules, asked, columns.schema_out.to_json())
     models = matching(registry, columns.schema_in, columns.schema_out, rules)
     _check_models(declaration, models, rules)
     return Plan(declaration, dataset, upload, columns, fitting, objective, models, rules)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from easeml.schema import Schema
 from easeml.service.access.caller import Caller
+from easeml.service.applications import forecasts
 from easeml.store import Store
 
 
@@ -22,6 +23,6 @@ def get(store: Store, caller: Caller, application_id: str) -> Endpoint:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         version = tables.versions.get(application.version_id)
-    schema_in = Schema.from_json(version.schema_in)
+    schema_in = Schema.from_json(forecasts.asked_schema(version.schema_in, application.rules))
     schema_out = Schema.from_json(version.schema_out)
     return Endpoint(schema_in, schema_out, application.live_model_id)

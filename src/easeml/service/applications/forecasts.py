@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from easeml.contract.applications import Declaration
+from easeml.contract.applications import Declaration, Forecast
 from easeml.contract.tasks import ForecastRule
-from easeml.data import Columns, Split
+from easeml.data import Columns, Split, without_columns
 from easeml.data.types.column_report import ColumnReport
 from easeml.errors import InvalidInput
 from easeml.service.knowledge import knowledge_base
@@ -78,12 +78,33 @@ def check(declaration: Declaration, columns: Columns, rows: int) -> None:
     time = Split.from_text(declaration.split, list(by_name)).column
     _check_type(by_name[time], _TIMES, "the time of a forecast")
     inputs = [report.name for report in columns.columns if report.role == "input"]
-    for name in (time, *declaration.forecast.series):
+    for name in (time, *declaration.forecast.series, *declaration.forecast.past_only):
         said = f"There is no input column {name!r}."
         knowledge_base.check_known(name, inputs, said, "forecast")
     for name in declaration.forecast.series:
         _check_type(by_name[name], ("category", "text", "number"), "a name of series")
+    _check_past_only(declaration.forecast, time, by_name)
     _check_times(by_name[time], rows, declaration.forecast.series, by_name)
+
+
+def _check_past_only(asked: Forecast, time: str, columns: Mapping[str, ColumnReport]) -> None:
+    """Raise ``InvalidInput`` for a column that is to be looked at in the past only, and is no number
+    or what rows are named by.
+    """
+    for name in asked.past_only:
+        if name in (time, *asked.series):
+            raise InvalidInput(
+                f"The column {name!r} says which row is forecast, so it is known ahead.",
+                where="past_only",
+                remedy="Name it once.",
+            )
+        if columns[name].type != "number":
+            raise InvalidInput(
+                f"The column {name!r} is a {columns[name].type}: of the past only numbers are "
+                "looked at.",
+                where="past_only",
+                remedy="Leave it out (--drop), or write numbers in place of its values.",
+            )
 
 
 def _check_times(
@@ -123,7 +144,10 @@ def rule_of(declaration: Declaration) -> Json:
         return {}
     time = declaration.split.partition(":")[2]
     asked = declaration.forecast
-    return ForecastRule(time=time, ahead=asked.ahead, series=asked.series).model_dump()
+    rule = ForecastRule(
+        time=time, ahead=asked.ahead, series=asked.series, past_only=asked.past_only
+    )
+    return rule.model_dump()
 
 
 def shown(rules: Rules) -> ForecastRule | None:
@@ -133,8 +157,19 @@ def shown(rules: Rules) -> ForecastRule | None:
     return ForecastRule.model_validate(rules.forecast)
 
 
+def asked_schema(schema_in: Json, rules: Rules) -> Json:
+    """Return the schema of rows that an endpoint is asked about, of that of the data: a forecast is
+    not sent what is not known ahead.
+    """
+    rule = shown(rules)
+    if rule is None:
+        return schema_in
+    return without_columns(schema_in, rule.past_only)
+
+
 def told(declaration: Declaration) -> Json:
     """Return what the ingest task is told of a forecast; nothing where there is none."""
     if declaration.forecast is None:
         return {}
-    return {"series": list(declaration.forecast.series)}
+    asked = declaration.forecast
+    return {"series": list(asked.series), "past_only": list(asked.past_only)}

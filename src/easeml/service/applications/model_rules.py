@@ -12,6 +12,7 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.modules import Registry
 from easeml.search import feasible
 from easeml.service.access.caller import Caller
+from easeml.service.applications import forecasts
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.optimizers import choices, optimizer_of
 from easeml.service.knowledge.rules import NOT_MONOTONIC, allowed_models, check_monotonic, matching
@@ -70,7 +71,8 @@ def _check(tables: Tables, registry: Registry, application: Application, rules: 
     version = tables.versions.get(application.version_id)
     if not version.schema_out:
         raise Conflict("The data is being prepared.", remedy="Try again in a moment.")
-    check_monotonic(rules, version.schema_in, version.schema_out)
+    asked = forecasts.asked_schema(version.schema_in, rules)
+    check_monotonic(rules, asked, version.schema_out)
     matches = matching(registry, version.schema_in, version.schema_out, rules)
     if not allowed_models(matches, rules):
         raise InvalidInput(

@@ -24,6 +24,7 @@ _VERBS = {
     "input": "used",
     "weight": "weight of the row",
     "series": "tells series apart",
+    "past-only": "not known ahead",
     _TOO: "predicted too",
 }
 _WAYS = ("rising", "falling")
@@ -180,13 +181,22 @@ class Wishes:
     def _forecast(self, version: Version) -> dict[str, Any] | None:
         """Return how the target is forecast; None where it is not. Raises ``InvalidInput``."""
         series = self._in_role("series", version)
+        past_only = self._in_role("past-only", version)
         if self.ahead:
-            return {"ahead": steps_ahead(self.ahead, "ahead"), "series": series}
+            ahead = steps_ahead(self.ahead, "ahead")
+            return {"ahead": ahead, "series": series, "past_only": past_only}
+        remedy = "Say how many steps ahead the target is forecast."
         if series:
             raise InvalidInput(
                 f"Only a forecast has series, and {series[0]} is to tell them apart.",
                 where="ahead",
-                remedy="Say how many steps ahead the target is forecast.",
+                remedy=remedy,
+            )
+        if past_only:
+            raise InvalidInput(
+                f"Only a forecast looks ahead, and {past_only[0]} is not known then.",
+                where="ahead",
+                remedy=remedy,
             )
         return None
 

@@ -145,7 +145,12 @@ def _are_texts(inputs: list[Column]) -> bool:
 async def _inputs(context: PageContext) -> list[Column]:
     application = await pages.load(context)
     version = await context.client.version(application.version_id)
-    return [column for column in version.columns if column.role == "input"]
+    unasked = application.forecast.past_only if application.forecast else []
+    inputs = []
+    for column in version.columns:
+        if column.role == "input" and column.name not in unasked:
+            inputs.append(column)
+    return inputs
 
 
 async def _content(file: UploadFile) -> bytes:
