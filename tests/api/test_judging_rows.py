@@ -24,6 +24,7 @@ from easeml.service.search import job_states
 from easeml.store import Store
 from easeml.store.records import Application, DatasetVersion, TrainedModel, WorkItem
 from easeml.store.shapes import WorkQuestion
+from easeml.web import create_pages
 
 ROWS = 300
 SLIPPED = 12  # every so many-th price slipped by ten
@@ -147,6 +148,26 @@ def quality(client: TestClient, store: Store, person, application: str, folder: 
     work_off(store, folder)
     told = client.get(f"{APPLICATIONS}/{application}", headers=person.headers).json()
     return told["test_quality"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("far-answer", "Models are judged by this row, and none learns from it."),
+        ("far-test-answer", "no model had a part in asking about it"),
+    ],
+)
+def test_a_page_says_that_models_are_judged_by_a_row(
+    client: TestClient, ann, desk: str, source: str, said: str
+) -> None:
+    item = take(client, ann, desk)["item"]
+    while item["source"] != source:
+        give(client, ann, item, way="skip").raise_for_status()
+        item = take(client, ann, desk)["item"]
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    page = browser.get(f"/applications/{desk}/work").text
+    assert f"really {item['given']}?" in page
+    assert said in page
 
 
 def test_nobody_is_asked_about_test_rows_on_which_a_gate_counts(
