@@ -129,7 +129,7 @@ def _apart(stand_in: StandIn, views: Sequence[Unseen], rows: int) -> np.ndarray:
 
 
 def _far(stand_in: StandIn, answers: Column, test: Column) -> tuple[np.ndarray, np.ndarray]:
-    """Return how likely answers are wrong as they lie far from all others: of both kinds of rows."""
+    """Return how likely answers are wrong that lie far from all others, of both kinds of rows."""
     if stand_in.classes:
         return np.zeros(len(answers)), np.zeros(len(test))
     numbers = np.concatenate([stand_in.answers, answers, test]).astype(float)

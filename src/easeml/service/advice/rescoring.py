@@ -204,7 +204,7 @@ def told(tables: Tables, application_ids: Sequence[str], version_ids: Sequence[s
 
 
 def quality_then(tables: Tables, application: Application, version: DatasetVersion) -> float | None:
-    """Return what served when a version was made, scored on its validation rows; None: it was not."""
+    """Return how good what served then was on the rows of a version; None where it is unknown."""
     found = tables.reports.find(kind=KIND, subject=application.id, version_id=version.id)
     if found is None:
         return None

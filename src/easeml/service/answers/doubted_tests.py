@@ -1,7 +1,7 @@
 """Test rows that people are asked about: their answer lies far from all others (decision 0176).
 
-Nobody is where a gate was ever set. What it found holds for the answers that these rows had, and its
-ledger counts what it told of them.
+Nobody is where a gate was ever set. What it found holds for the answers that these rows had, and
+its ledger counts what it told of them.
 """
 
 from easeml.contract.states import WorkKind, WorkState

@@ -89,7 +89,7 @@ def _better_model(tables: Tables, application: Application) -> TrainedModel | No
 
 
 def _better_by_corrected(tables: Tables, application: Application) -> TrainedModel | None:
-    """Return the model of before that answers corrected since show to be better than what serves."""
+    """Return the model of before that corrected answers show to be better than what serves."""
     rival = rescoring.rival(tables, application)
     if rival is None:
         return None

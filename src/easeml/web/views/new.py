@@ -95,7 +95,7 @@ async def review(context: PageContext) -> Response:
 
 @signed_in
 async def review_again(context: PageContext) -> Response:
-    """Show the page to who asks for the address of one of its forms, as a page does that looks anew."""
+    """Show the page where the address of one of its forms is asked for: a page looks anew."""
     place = f"/new/{context.path('dataset')}"
     wishes = context.request.url.query
     return back_to(f"{place}?{wishes}")
