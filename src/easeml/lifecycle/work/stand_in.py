@@ -78,6 +78,12 @@ class StandIn:
             return self.targets(pd.Series(said.values))
         return in_order(said.chances, said.classes, self.classes)
 
+    def moved(self, column: Column, other: Column) -> np.ndarray:
+        """Return how its predictions (n, K) move where the cells of one input are others."""
+        shift = self._features.part(other) - self._features.part(column)
+        places = self.encoding.places_of(str(column.name))
+        return shift @ self.model.weights[places]
+
     @property
     def encoding(self) -> Encoding:
         """The same for single cells."""
