@@ -2,6 +2,7 @@
 change.
 """
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from easeml.data import (
     ROLES,
@@ -16,8 +18,10 @@ from easeml.data import (
     DatasetError,
     Declared,
     compare,
+    declare,
     export_version,
     feed,
+    infer_table,
     read_declared,
     read_easeml,
     read_table,
@@ -384,6 +388,24 @@ def test_an_easeml_dataset_holds_numbers_and_categories_only(start: Declared, tm
     assert found.output is not None
     assert dict(found.output.classes) == {"kind": ("p", "q", "r")}
     assert len(found.input.samples) == len(plain.frames["train"])
+
+
+def test_an_easeml_dataset_holds_the_pixels_of_pictures(tmp_path: Path) -> None:
+    folder = tmp_path / "pictures"
+    for kind, grey in (("dark", 51), ("light", 204)):
+        (folder / kind).mkdir(parents=True)
+        for number in range(15):
+            Image.new("L", (3, 2), grey + number).save(folder / kind / f"{number}.png")
+    table = read_table(Path(shutil.make_archive(str(folder), "zip", folder)))
+    version = declare(table, infer_table(table).columns)
+    write_version(tmp_path / "v", version)
+    export_version(tmp_path / "v", tmp_path / "out.zip")
+    found = read_easeml(tmp_path / "out.zip")
+    samples = list(found.input.samples.values())
+    assert len(samples) == len(version.frames["train"])
+    (picture,) = samples[0].values.values()
+    assert np.asarray(picture).shape == (2, 3, 1)
+    assert 0.2 <= float(np.asarray(picture).min()) <= 0.86
 
 
 def test_rows_of_which_a_column_is_broken_do_not_join_unless_that_is_said(tmp_path: Path) -> None:

@@ -4,11 +4,24 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.data import DatasetError, declare, infer_table, parse_rows, read_table, replaced
+from easeml.data import (
+    ROW,
+    DatasetError,
+    Declared,
+    declare,
+    export_version,
+    infer_table,
+    parse_rows,
+    read_easeml,
+    read_table,
+    replaced,
+    write_version,
+)
 from easeml.data.types.declared_columns import with_one_answer
 from easeml.data.types.label_lists import JSON, array_of, labels_in, told
 from easeml.data.versions.fitting import fit_table
@@ -212,3 +225,58 @@ def test_who_looks_at_one_answer_takes_each_combination_as_a_class(tmp_path: Pat
     assert with_one_answer(reports, "a") == {}
     classes = declared(tmp_path / "rows.csv", set=with_one_answer(reports, "tags"))
     assert classes.schema_out.columns["tags"].type == "category"
+
+
+def written(version: Declared, path: Path) -> pd.DataFrame:
+    """Return the rows of a version as a file has them, in their order."""
+    folder = path.parent / "version"
+    write_version(folder, version)
+    export_version(folder, path)
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+@pytest.mark.parametrize("cells", [COMMON, ['["red"]', '["red", "a ; b"]', "[]"]])
+def test_a_version_is_written_with_the_labels_of_each_row_in_their_order(
+    tmp_path: Path, cells: list[str]
+) -> None:
+    if cells is COMMON:
+        column = [cell.replace("{}", "; ") for cell in cells] * 5
+        version = declared(table_of(tmp_path, column))
+    else:
+        column = cells * 10
+        lines = [f'{{"a": {number % 7}, "tags": {cell}}}' for number, cell in enumerate(column)]
+        path = tmp_path / "rows.jsonl"
+        path.write_text("\n".join(lines) + "\n")
+        version = declared(path)
+    node = version.schema_out.columns["tags"]
+    expected = []
+    for cell in column:
+        labels = labels_in(cell, node.separator)
+        expected.append(told(sorted(labels, key=node.labels.index), node.separator))
+    assert written(version, tmp_path / "out.csv")["tags"].tolist() == expected
+
+
+def test_columns_that_are_one_answer_are_written_as_themselves(tmp_path: Path) -> None:
+    path = together(tmp_path)
+    before = pd.read_csv(path)
+    of_numbers = declared(path, "price", together=["days"], keep=["a"], drop=["sick", "tired"])
+    rows = written(of_numbers, tmp_path / "numbers.csv")
+    assert rows["price"].astype(float).tolist() == before["price"].tolist()
+    assert rows["days"].astype(float).tolist() == before["days"].tolist()
+    assert "price + days" not in rows
+    of_labels = declared(path, "sick", together=["tired"], keep=["a"], drop=["price", "days"])
+    rows = written(of_labels, tmp_path / "labels.csv")
+    assert rows["tired"].tolist() == [str(number % 2) for number in before["a"]]
+
+
+def test_labels_are_written_as_tensors_into_an_easeml_dataset(tmp_path: Path) -> None:
+    version = declared(table_of(tmp_path, [cell.replace("{}", ";") for cell in COMMON] * 5))
+    write_version(tmp_path / "version", version)
+    export_version(tmp_path / "version", tmp_path / "out.zip")
+    found = read_easeml(tmp_path / "out.zip").output
+    assert found is not None
+    rows = version.frames["train"].set_index(ROW)["tags"]
+    assert len(found.samples) == len(rows)
+    for name, sample in found.samples.items():
+        (cell,) = sample.values.values()
+        assert np.asarray(cell).tolist() == rows[int(name.removeprefix("row"))].tolist()

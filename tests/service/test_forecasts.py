@@ -352,7 +352,7 @@ def test_what_is_not_known_ahead_is_looked_at_and_not_asked_for(
     refused = easeml.command("app", "create", str(path), *told, "--past-only", "sky", expect=2)
     assert "The column 'sky' is a category: of the past only numbers are looked at." in refused
     refused = easeml.command("app", "create", str(path), "--past-only", "warmth", "--yes", expect=2)
-    assert "Only a forecast has a past." in refused
+    assert "Only a forecast has series and a past, and 'warmth' is to be of one." in refused
     told += ["--drop", "sky", "--past-only", "warmth", "--json"]
     application = json.loads(easeml.command("app", "create", str(path), *told))["id"]
     easeml.wait(application, "converged", 120)

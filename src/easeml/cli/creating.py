@@ -204,11 +204,13 @@ def _forecast_of(
     """Return how the target is forecast; None where it is not."""
     if ahead is not None:
         return {"ahead": ahead, "series": series, "past_only": past_only}
-    remedy = "Say how many steps ahead: --forecast STEPS."
-    if series:
-        raise InvalidInput("Only a forecast has series.", where="--series", remedy=remedy)
-    if past_only:
-        raise InvalidInput("Only a forecast has a past.", where="--past-only", remedy=remedy)
+    told = [*series, *past_only]
+    if told:
+        raise InvalidInput(
+            f"Only a forecast has series and a past, and {told[0]!r} is to be of one.",
+            where="--forecast",
+            remedy="Say how many steps ahead: --forecast STEPS.",
+        )
     return None
 
 

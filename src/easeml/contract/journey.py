@@ -81,7 +81,11 @@ class Action(Answer):
 
 
 class Station(Answer):
-    """A station of the journey. ``state``: done, next (the first action is here), open, trouble."""
+    """A station of the journey.
+
+    ``state``: done, next (the first action is here), open, skipped (nothing can be known there),
+    trouble.
+    """
 
     name: str
     state: str

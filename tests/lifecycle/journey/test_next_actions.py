@@ -206,6 +206,14 @@ def test_test_rows_that_were_read_by_another_objective_prove_nothing():
     assert not facts.is_proven
 
 
+def test_a_station_whose_tool_tells_nothing_of_the_target_is_skipped_and_not_done() -> None:
+    facts = replace(KNOWN, untold=frozenset({"debug", "monitor"}))
+    stations = {one.name: one for one in rail(facts, [])}
+    assert stations["Debug"].state == stations["Watch"].state == "skipped"
+    assert "tells nothing" in stations["Debug"].said
+    assert stations["Pick"].state == "open"
+
+
 def test_nothing_is_said_to_be_known_of_mistakes_before_anybody_looked():
     stations = {one.name: one for one in rail(KNOWN, [])}
     assert stations["Debug"].state == "open"

@@ -96,6 +96,21 @@ def with_joined_value(row: Mapping[str, Any], node: Node) -> Mapping[str, Any]:
     return {**row, node.label: values}
 
 
+def written_out(cells: np.ndarray, node: Node) -> dict[str, Any]:
+    """Return the columns of a table whose cells are these answers, arrays of (rows,): texts of
+    labels, or what ``with_joined`` has put together: numbers, or 1 for yes and 0 for no.
+    """
+    import numpy as np
+
+    rows = np.stack(list(cells))
+    if node.parts:
+        numbers = rows.astype(np.int64) if node.labels else rows
+        return dict(zip(node.parts, numbers.T, strict=True))
+    names = np.array(node.labels, dtype=object)
+    texts = list(map(partial(_told, names, node.separator), rows > 0))
+    return {node.label: np.array(texts, dtype=object)}
+
+
 def _of_labels(parts: Sequence[ColumnReport]) -> ColumnReport:
     """The report of columns of yes and no as labels of which a row may have several."""
     names = list(map(_NAME, parts))

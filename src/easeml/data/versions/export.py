@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.easeml_dataset import EasemlDataset, write_easeml
+from easeml.data.types.pictures import pixels, shape_of
 from easeml.data.types.table_schemas import kinds_of
 from easeml.data.types.text_tables import ROW
+from easeml.data.types.together import written_out
 from easeml.data.versions.folders import read_declared, read_version
 from easeml.data.versions.row_weights import beside
 from easeml.data.versions.table_files import FORMATS, refuse_cells, write_typed
@@ -96,7 +98,11 @@ def _rows_of(folder: str | Path) -> pd.DataFrame:
     import pandas as pd
 
     version = read_declared(folder)
-    kinds = {**kinds_of(version.schema_in), **kinds_of(version.schema_out)}
+    answer = next(iter(version.schema_out.nodes.values()))
+    has_several = bool(answer.labels or answer.parts)
+    kinds = kinds_of(version.schema_in)
+    if not has_several:
+        kinds |= kinds_of(version.schema_out)
     refuse_cells(kinds)
     parts = []
     for role, frame in version.frames.items():
@@ -106,6 +112,9 @@ def _rows_of(folder: str | Path) -> pd.DataFrame:
     rows = rows.loc[~rows[ROW].isin(version.off)].sort_values(ROW)
     # Its id and its role stand behind the row.
     frame = rows.drop(columns=[ROW, ROLE_COLUMN])
+    if has_several:
+        answers = written_out(frame.pop(answer.label).to_numpy(), answer)
+        frame = frame.assign(**answers)
     return frame.assign(**{ROW_COLUMN: rows[ROW], ROLE_COLUMN: rows[ROLE_COLUMN]})
 
 
@@ -171,6 +180,14 @@ def _samples(rows: pd.DataFrame, schema: Schema) -> Samples:
     return Samples(classes, made)
 
 
+def _tensor(cell: bytes | np.ndarray) -> np.ndarray:
+    """The numbers of a cell; of a picture its pixels."""
+    if isinstance(cell, bytes):
+        height, width, channels = shape_of(cell)
+        return pixels(cell, (height, width), grey=channels == 1)
+    return cell
+
+
 def _value(value: Any, column: str, row: int, node: Node) -> Value:
     """A cell as a sample of an ease.ml dataset has it. Raises DatasetError where it cannot."""
     import numpy as np
@@ -183,6 +200,8 @@ def _value(value: Any, column: str, row: int, node: Node) -> Value:
             where=where,
             remedy="Export a table.",
         )
+    if isinstance(value, bytes | np.ndarray):
+        return _tensor(value)
     if pd.isna(value):
         raise DatasetError(
             "an ease.ml dataset cannot hold a missing value.",

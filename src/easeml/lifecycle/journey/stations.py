@@ -12,7 +12,7 @@ from easeml.lifecycle.journey.facts import Facts, Part
 from easeml.lifecycle.journey.phrases import best_of, between, checked_so_far, counted
 from easeml.objective_names import in_words
 
-State = Literal["done", "next", "open", "trouble"]
+State = Literal["done", "next", "open", "skipped", "trouble"]
 
 _OF_KIND = {  # where an action belongs
     "wait": "Data",
@@ -45,7 +45,12 @@ _TOOL_OF = {
 _UNTOLD = "Its tool tells nothing of such a target."
 _MOST_NAMES = 5  # of columns, in one sentence
 _NOTHING = Action("", "", "", None)
-_WITH_FIRST_ACTION: dict[State, State] = {"done": "next", "open": "next", "trouble": "trouble"}
+_WITH_FIRST_ACTION: dict[State, State] = {
+    "done": "next",
+    "open": "next",
+    "skipped": "next",
+    "trouble": "trouble",
+}
 _OF_SEARCH: dict[str, State] = {"failed": "trouble", "resting": "done", "stopped": "done"}
 _OF_METER: dict[str, State] = {"worn out": "trouble"}
 _OF_WATCHING: dict[str, State] = {"alert": "trouble", "cannot tell": "open"}
@@ -56,7 +61,7 @@ class Station:
     """A station.
 
     ``said``: what is known there. ``state``: ``done``, ``next`` (the first action is here),
-    ``open``, or ``trouble``.
+    ``open``, ``skipped`` (nothing can be known there), or ``trouble``.
     """
 
     name: str
@@ -94,7 +99,7 @@ def _if_told(facts: Facts, known: Known) -> Known:
     """Return what is known of a station; of one whose tool tells nothing of the target, that."""
     name, state, _ = known
     is_untold = state == "open" and _TOOL_OF.get(name) in facts.untold
-    return (name, "done", _UNTOLD) if is_untold else known
+    return (name, "skipped", _UNTOLD) if is_untold else known
 
 
 def _goal(facts: Facts) -> Known:

@@ -78,7 +78,7 @@ def _name(text: str | None, is_number: bool) -> Any:
 def _written(times: NDArray[Any], form: str) -> Iterable[Any]:
     """Return times as they are sent: numbers, or texts of a form; ISO 8601 where it is empty."""
     if times.dtype.kind != "M":
-        return [_number(time) for time in times.tolist()]
+        return list(map(_number, times.tolist()))
     if (times > _LAST_TIME).any():
         raise InvalidInput(
             f"So many steps end after {_LAST_TIME}.",

@@ -185,18 +185,12 @@ class Wishes:
         if self.ahead:
             ahead = steps_ahead(self.ahead, "ahead")
             return {"ahead": ahead, "series": series, "past_only": past_only}
-        remedy = "Say how many steps ahead the target is forecast."
-        if series:
+        told = [*series, *past_only]
+        if told:
             raise InvalidInput(
-                f"Only a forecast has series, and {series[0]} is to tell them apart.",
+                f"Only a forecast has series and a past, and {told[0]} is to be of one.",
                 where="ahead",
-                remedy=remedy,
-            )
-        if past_only:
-            raise InvalidInput(
-                f"Only a forecast looks ahead, and {past_only[0]} is not known then.",
-                where="ahead",
-                remedy=remedy,
+                remedy="Say how many steps ahead the target is forecast.",
             )
         return None
 
