@@ -134,7 +134,10 @@ def test_a_suggestion_is_recorded_once_and_scored_by_what_came(
     (action,) = [one for one in found if one["kind"] == "search"]
     assert action["reckoned"][0] == 0.02
     assert action["gain"] == pytest.approx(0.02 * (1.5 + 4) / 5)
-    assert "Corrected by what came 1 time: 110%" in action["evidence"][-1]
+    assert (
+        "After 1 such step this is expected to bring 110% of what was reckoned"
+        in action["evidence"][-1]
+    )
     place = f"{APPLICATIONS}/{other.application_id}/suggestions"
     (told,) = [one for one in newest(client, ann, place) if one["kind"] == "search"]
     assert told["gain"] == 0.02

@@ -54,8 +54,24 @@ def test_the_doubt_about_the_target_ends_when_one_is_chosen(
     with store.read() as tx:
         tasks = tx.unscoped().tasks.list(kind="advise", limit=None)
     assert {task.payload["parameters"]["goal"] for task in tasks} == {0.9}
+    asked_of_errors = pages.post(
+        f"{place}/question?target=Gene+Two", data={**asked, "goal": "error below 5000"}
+    )
+    assert asked_of_errors.status_code == 200
+    assert 'value="error below 5000"' in asked_of_errors.text
+    with store.read() as tx:
+        last = tx.unscoped().tasks.newest(kind="advise")
+    assert last.payload["parameters"] == {"goal": 5000.0, "of": "rmse"}
+    pages.post(
+        f"{place}?target=Gene+Two&goal=error+below+5000", data={**asked, "name": "genes"}
+    ).raise_for_status()
+    with store.read() as tx:
+        goal = tx.unscoped().goals.newest()
+    assert (goal.text, goal.objective, goal.value) == ("error below 5000", "rmse", 5000.0)
     for goal, why in (
-        ("much", "is not a number"),
+        ("much", "is not a goal"),
+        ("error above 5", "the wrong side"),
+        ("balanced-accuracy above 0.9", "does not fit the target"),
         ("1,000", "may mean"),
         ("80", "beyond the best"),
     ):
@@ -63,6 +79,20 @@ def test_the_doubt_about_the_target_ends_when_one_is_chosen(
         assert told.status_code == 422
         assert why in told.text
         assert f'value="{goal}" required' in told.text  # the page stays, with what was typed
+
+
+@pytest.mark.parametrize("form", ["question", "table"])
+def test_the_page_is_shown_where_the_address_of_its_form_is_asked_for(
+    pages: TestClient, store: Store, ann, upload, tmp_path: Path, form: str
+) -> None:
+    """A page that a form answered looks anew at its own address, by GET."""
+    dataset = upload(ann, content=table_of_an_unsure_target())
+    work_off(store, tmp_path)
+    place = f"/new/{dataset['id']}"
+    shown = pages.get(f"{place}/{form}?target=Gene+Two")
+    assert shown.status_code == 200
+    assert str(shown.url).endswith(f"{place}?target=Gene+Two")
+    assert ">Goal: R²</label>" in shown.text
 
 
 def test_several_columns_are_predicted_each_by_an_application_of_its_own(

@@ -106,6 +106,15 @@ def test_a_field_that_there_is_not_is_said_to_be_unknown(client: TestClient, ann
     assert found.errors == [{"where": "expires_inn", "message": "There is no such field"}]
 
 
+def test_a_text_that_is_too_long_is_said_to_be_so_with_its_length(client: TestClient, ann) -> None:
+    place = "/api/v1/work/item_1/answer"
+    answer = client.post(place, json={"value": "x" * 10_001}, headers=ann.headers)
+    found = problem(answer, 422, "invalid-input")
+    assert found.where == "value"
+    assert found.detail == "It has 10,001 characters, and may have 10,000"
+    assert "xxx" not in answer.text
+
+
 def test_broken_json_is_said_to_be_broken_and_where(client: TestClient) -> None:
     headers = {"content-type": "application/json"}
     answer = client.post("/api/v1/login", content=b'{"name": "ann", }', headers=headers)

@@ -1,4 +1,4 @@
-"""What people's work brought: told by rows that their answers do not change."""
+"""What people's work brought: told by rows that no model learns from."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_what_a_batch_brought_is_told_by_validation_rows_alone(
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     page = browser.get(f"/applications/{application}/work").text
     assert "scores 0.55" in page
-    assert "before, the best scored 0.5" in page
+    assert "what there was before scores 0.5" in page
     assert "it may be chance" in page
     assert "In all" not in page  # there is one version of answers yet
 

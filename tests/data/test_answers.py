@@ -37,10 +37,26 @@ def test_a_label_and_a_cell_are_corrected(version: Declared):
     assert made.frames["train"].dtypes.equals(version.frames["train"].dtypes)
 
 
-def test_what_models_are_measured_on_stays(version: Declared):
-    row = int(version.frames["validation"]["_row"].iloc[0])
+@pytest.mark.parametrize("role", ["validation", "test"])
+def test_of_rows_that_judge_models_answers_are_corrected_and_counted(version: Declared, role: str):
+    row = int(version.frames[role]["_row"].iloc[0])
+    before = version.frames[role].set_index("_row")
+    other = "small" if before.at[row, "kind"] == "big" else "big"
+    made = answered(version, {row: other, 1: "big"}, [])
+    after = made.frames[role].set_index("_row")
+    assert after.at[row, "kind"] == other
+    assert after.drop(row).equals(before.drop(row))
+    assert made.summary["corrected"] == {role: 1}
+    assert answered(made, {0: "small"}, []).summary["corrected"] == {role: 1}  # it lasts
+    assert answered(made, {row: "big"}, []).summary["corrected"] == {role: 2}
+    assert made.summary[role] == version.summary[role]
+
+
+@pytest.mark.parametrize("role", ["validation", "test"])
+def test_no_cell_of_a_row_that_judges_models_is_repaired(version: Declared, role: str):
+    row = int(version.frames[role]["_row"].iloc[0])
     with pytest.raises(DatasetError, match="no train or pool row"):
-        answered(version, {row: "big"}, [])
+        answered(version, {}, [(row, "size", "7.25")])
 
 
 @pytest.mark.parametrize(("column", "value"), [("kind", "huge"), ("size", "wide")])

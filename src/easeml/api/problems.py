@@ -128,7 +128,7 @@ def _of_validation(found: Sequence[Any]) -> Response:
     sentences = []
     for entry in found[:_MOST_ERRORS]:
         where = _place(entry["loc"])
-        message = _SAID.get(entry["type"], entry["msg"])
+        message = _said(entry)
         errors.append({"where": where, "message": message})
         sentences.append(f"{where}: {message}")
     detail = "; ".join(sentences)
@@ -139,6 +139,16 @@ def _of_validation(found: Sequence[Any]) -> Response:
     return _answer(
         422, "invalid-input", detail, where=where, remedy="Correct the request.", errors=errors
     )
+
+
+def _said(entry: Mapping[str, Any]) -> str:
+    """Return what is wrong with a field, in words."""
+    if entry["type"] == "string_too_long":
+        most = entry["ctx"]["max_length"]
+        length = len(entry["input"])
+        return f"It has {length:,} characters, and may have {most:,}"
+    message: str = entry["msg"]
+    return _SAID.get(entry["type"], message)
 
 
 def _no_json(entry: Mapping[str, Any]) -> InvalidInput:

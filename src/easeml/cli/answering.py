@@ -19,7 +19,15 @@ from easeml.cli.output import (
 )
 from easeml.client import Client
 from easeml.contract.states import TAUGHT, VersionState
-from easeml.contract.work import WorkDone, WorkImported, WorkItem, WorkQueue, WorkRefused, WorkTurn
+from easeml.contract.work import (
+    WorkDone,
+    WorkImported,
+    WorkItem,
+    WorkQueue,
+    WorkRefused,
+    WorkTurn,
+    why_judges,
+)
 from easeml.errors import NotAllowed, NotFound
 
 work = typer.Typer(no_args_is_help=True, help="Work of people: labels and cells to decide.")
@@ -205,6 +213,9 @@ def _print_item(item: WorkItem) -> None:
     print_pairs(pairs)
     if item.matters:
         say("* bears on the answer")
+    why = why_judges(item.source)
+    if why:
+        say(why)
     for option in item.options:
         say(f"  {option.value}: {option.weight:.0%}")
     if item.choices:

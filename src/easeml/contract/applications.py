@@ -144,6 +144,7 @@ class TestQuality(Answer):
 
     ``measure``: the same in the objective's own unit; readings of older versions have none.
     ``adapted``: the model is fitted to newer rows than these, and was proven on those.
+    ``corrected``: how many answers of these rows people had corrected.
     """
 
     __test__ = False  # not a pytest class
@@ -157,6 +158,7 @@ class TestQuality(Answer):
     refitted: bool = False  # of the model as fitted on train and validation rows
     readings: int
     adapted: bool = False
+    corrected: int = 0
 
 
 class Live(Answer):

@@ -119,11 +119,17 @@ def _share(gain: float) -> str:
 
 
 def times_read(found: TestQuality) -> str:
-    """Return how often test rows were read, and of what: never twice of the same."""
+    """Return how often test rows were read, and of what: never twice of the same.
+
+    Where people corrected answers of these, how many.
+    """
+    corrected = ""
+    if found.corrected:
+        corrected = f"; {found.corrected} of their answers, far from all others, corrected before"
     if found.readings == 1:
-        return "read once"
+        return f"read once{corrected}"
     count = {2: "twice"}.get(found.readings, f"{found.readings} times")
-    return f"read {count}, each time of what served then"
+    return f"read {count}, each time of what served then{corrected}"
 
 
 def best_of(job: Job | None) -> Measure | None:

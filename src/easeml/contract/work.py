@@ -60,7 +60,10 @@ class WorkBrought(Answer):
     """What the newest version of people's answers brought: the best score since then, beside that of
     the search before. ``searching``: it may still rise.
 
-    Scores are on the ``rows`` validation rows, which are the same before and after.
+    Scores are on the ``rows`` validation rows, which are the same before and after; people have
+    ``corrected`` the answers of so many of these by now. Where the last batch corrected some,
+    ``score_before`` is what served then, by the corrected answers; other scores of before are not
+    told.
     ``within_chance``: so few rows cannot tell so small a difference. ``labels_in_all`` and
     ``cells_in_all``: that all ``versions`` of people's answers changed; ``score_at_first``: before
     the first of them. ``serves``: the number of the version that what serves has learned from.
@@ -73,6 +76,7 @@ class WorkBrought(Answer):
     score: float | None = None
     searching: bool = False
     rows: int = 0
+    corrected: int = 0
     within_chance: bool = False
     versions: int = 1
     labels_in_all: int = 0
@@ -236,6 +240,21 @@ _DOUBTS = {
     "clean: duplicate": "repeats another row",
     "clean: label": "other rows say otherwise",
 }
+
+
+_OF_JUDGES = {
+    "doubted-judge": "Models are judged by this row, and none learns from it. No other answer is "
+    "proposed: that would be what a model says.",
+    "far-answer": "Models are judged by this row, and none learns from it. Its answer lies far "
+    "from all others.",
+    "far-test-answer": "This row tests models, and none learns from it. Its answer lies far from "
+    "all others; no model had a part in asking about it.",
+}
+
+
+def why_judges(source: str) -> str:
+    """Return what people should know who are asked about a row that judges models; else nothing."""
+    return _OF_JUDGES.get(source, "")
 
 
 def why_in_doubt(source: str) -> str:

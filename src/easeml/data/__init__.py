@@ -8,6 +8,7 @@ pictures, tensors and graphs are objects (``types.cells``).
 
 from easeml.data.errors import DatasetError
 from easeml.data.inference.croissant import croissant, croissant_of
+from easeml.data.inference.far_targets import far_distances
 from easeml.data.inference.files import infer, infer_easeml
 from easeml.data.inference.tables import Inference, infer_table
 from easeml.data.readers.bare_text import bare_text
@@ -154,6 +155,7 @@ __all__ = [
     "declare_columns",
     "doubtful_cells",
     "export_version",
+    "far_distances",
     "feed",
     "from_json",
     "ids_of",

@@ -27,7 +27,8 @@ class FindWorkSpec(Spec):
     and output ``doubts`` has them.
     ``answered``: what people answered so far, each as ``service.work.finding.AnsweredItem``.
     ``code``: of the order that is kept, so that other code looks again. With ``report``, the digest
-    of an answer (input ``report``), only what its remedy number ``remedy`` asks.
+    of an answer (input ``report``), only what its remedy number ``remedy`` asks. ``of_test``: may
+    people be asked about test rows?
     """
 
     kind: Literal["find-work"] = "find-work"
@@ -39,6 +40,7 @@ class FindWorkSpec(Spec):
     code: int = 0
     report: str = ""
     remedy: int = 0
+    of_test: bool = False
 
 
 def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -71,7 +73,9 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
             work_items.write_doubts(outputs / "doubts", doubts)
             brought = ["doubts"]
     scores = inputs / "scores" if spec.scores else None
-    items, order = work_items.items_of(version, doubts, predict, scores, spec.answered, names)
+    items, order = work_items.items_of(
+        version, doubts, predict, scores, spec.answered, names, asks_of_test=spec.of_test
+    )
     if order is not None:
         (outputs / "order").write_bytes(questions.written(order))
         brought.append("order")

@@ -23,7 +23,8 @@ class TestQualitySpec(Spec):
     """Advise: score kept predictions on the test rows, once, for the ledger.
 
     Inputs ``version`` and ``predictions``, those of the model as fitted on all other rows where it
-    is ``refitted``. The value is the only thing that leaves.
+    is ``refitted``. ``version_id``: whose answers count; empty: that which the model learned from.
+    The value is the only thing that leaves.
     """
 
     __test__ = False  # not a pytest class
@@ -32,6 +33,7 @@ class TestQualitySpec(Spec):
     objective: str
     schema_out: dict[str, Any]
     refitted: bool = False
+    version_id: str = ""
 
 
 def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -65,11 +67,14 @@ def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> Tas
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
-    """The version that the model learned from, and what it predicted."""
+    """The version whose answers count, and what the model predicted."""
     model = tables.models.get(task.subject)
-    is_refitted = TestQualitySpec.model_validate(task.payload).refitted
-    predictions = model.refitted_predictions if is_refitted else model.predictions
-    return {"version": version_of_job(tables, model.job_id), "predictions": predictions}
+    spec = TestQualitySpec.model_validate(task.payload)
+    predictions = model.refitted_predictions if spec.refitted else model.predictions
+    version = version_of_job(tables, model.job_id)
+    if spec.version_id:
+        version = tables.versions.get(spec.version_id).artefact
+    return {"version": version, "predictions": predictions}
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:

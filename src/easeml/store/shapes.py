@@ -450,6 +450,11 @@ class VersionSummary(Shape):
         """Test rows that were worn out and are train rows now, of this version and those before."""
         return self.told.get("retired", 0)
 
+    def corrected(self, role: str) -> int:
+        """Answers of validation or test rows that people corrected, of this version and before."""
+        by_role: dict[str, int] = self.told.get("corrected", {})
+        return by_role.get(role, 0)
+
     @property
     def added(self) -> dict[str, int]:
         """Rows that the version before had not, by role."""

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from easeml.contract import measures
 from easeml.contract.models import TrainedModel
 from easeml.contract.task_views import Task
-from easeml.contract.work import why_in_doubt
+from easeml.contract.work import why_in_doubt, why_judges
 from easeml.web.page_words import in_page_words
 
 T = TypeVar("T")
@@ -303,6 +303,7 @@ FILTERS = {
     "use": use,
     "each_value": each_value,
     "why_in_doubt": why_in_doubt,
+    "why_judges": why_judges,
     "in_page_words": in_page_words,
     "message_parts": message_parts,
 }

@@ -13,6 +13,7 @@ from easeml.lifecycle.work import (
     Answered,
     Proposal,
     Rows,
+    StandIn,
     calibrated,
     experience,
     propose,
@@ -49,6 +50,25 @@ def test_the_wrong_label_and_the_slip_come_first_of_their_kinds(rows: Rows) -> N
     check = next(item for item in found if item.kind == CHECK)
     assert (check.row, check.options[0][0]) == (0, "high")
     assert what_matters(repaired, [check])[0][0] == "x"
+
+
+@pytest.mark.parametrize("name", ["x", "y", "colour", "day"])
+def test_predictions_move_with_one_column_as_if_all_were_encoded_again(
+    rows: Rows, name: str
+) -> None:
+    rng = np.random.default_rng(1)
+    colours = pd.Series(rng.choice(["red", "blue", "grey"], len(rows.train)), dtype="category")
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 99, len(rows.train)), "D")
+    train = rows.train.assign(colour=colours.to_numpy(), day=days)
+    train["colour"] = train["colour"].astype("category")
+    train.loc[[3, 5], ["y", "colour"]] = None
+    stand_in = StandIn(Rows(train, rows.answers, train[:0], train), 0)
+    others = train.assign(**{name: train[name].sample(frac=1.0, random_state=2).to_numpy()})
+    others[name] = others[name].astype(train[name].dtype)
+    before, after = (stand_in.model.predict(stand_in.encoded(one)) for one in (train, others))
+    moved = stand_in.moved(train[name], others[name])
+    np.testing.assert_allclose(moved, after - before, atol=1e-12)
+    assert np.abs(moved).max() > 0
 
 
 def test_no_cell_is_marked_beside_a_text_that_the_stand_in_cannot_read(rows: Rows) -> None:

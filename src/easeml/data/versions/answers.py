@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-_CHANGED = ("train", "pool")  # rows that people correct: what models are measured on stays
+_TAUGHT = ("train", "pool")  # rows whose cells people repair: new rows come as they come
+_JUDGE = ("validation", "test")  # rows of which only the answers are corrected
 
 
 def answered(
@@ -26,21 +27,32 @@ def answered(
 
     ``labels``: answers by row id, as text. A row of the pool with a label becomes a train row:
     which rows are labelled was chosen, so they are no fair measure. ``cells``: row id, input column
-    and value as text. No row changes its id; validation and test rows stay as they are.
+    and value as text. Of validation and test rows only answers are corrected, no cells: rows that
+    are to be predicted come with such cells as well. The summary counts by role, under
+    ``corrected``, how many of their answers were corrected so far. No row changes its id.
 
     Raises:
-        DatasetError: for a row that is none of train or pool, and for a value that its column
-            cannot have.
+        DatasetError: for a row that is not there, or a cell of a row that is none of train or pool,
+            and for a value that its column cannot have.
     """
     frames = {role: frame.copy() for role, frame in version.frames.items()}
     forms = {name: node.format for name, node in version.schema_in.columns.items()}
     for row, column, value in cells:
-        _put(frames, row, column, value, forms.get(column, ""))
+        _put(frames, _TAUGHT, row, column, value, forms.get(column, ""))
+    corrected = dict(corrected_rows(version))
     for row, value in labels.items():
-        _put(frames, row, version.target, value)
+        role = _put(frames, (*_TAUGHT, *_JUDGE), row, version.target, value)
+        if role in _JUDGE:
+            corrected[role] = corrected.get(role, 0) + 1
     frames, added = labelled_join_train(frames, version.target)
-    changed = replace(version, frames=frames, notes=lasting_notes(version))
+    summary = {**version.summary, "corrected": corrected}
+    changed = replace(version, frames=frames, notes=lasting_notes(version), summary=summary)
     return summed(changed, added)
+
+
+def corrected_rows(version: Declared) -> Mapping[str, int]:
+    """Return how many answers of rows that judge models were corrected so far, by role."""
+    return version.summary.get("corrected", {})
 
 
 def labelled_join_train(
@@ -63,19 +75,24 @@ def labelled_join_train(
 
 
 def _put(
-    frames: Mapping[str, pd.DataFrame], row: int, column: str, text: str, form: str = ""
-) -> None:
-    """Put a value into the cell of a row, which is a train or a pool row.
+    frames: Mapping[str, pd.DataFrame],
+    roles: Sequence[str],
+    row: int,
+    column: str,
+    text: str,
+    form: str = "",
+) -> str:
+    """Put a value into the cell of a row, which has one of these roles; return its role.
 
     ``form``: how the column's timestamps are written.
     """
-    for role in filter(frames.__contains__, _CHANGED):
+    for role in filter(frames.__contains__, roles):
         frame = frames[role]
         is_row = (frame[ROW] == row).to_numpy()
         if is_row.any():
             frame.loc[is_row, column] = _value(frame[column], text, form)
-            return
-    raise DatasetError(f"there is no train or pool row with id {row}.", where="row")
+            return role
+    raise DatasetError(f"there is no {' or '.join(roles)} row with id {row}.", where="row")
 
 
 def _value(column: Any, text: str, form: str) -> Any:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHOWN = 12  # differences of a file that does not fit
-_LASTING = ("target", "seed", "split", "retired")  # of a summary: no change but its own touches it
+# Of a summary: no change but its own touches it.
+_LASTING = ("target", "seed", "split", "retired", "corrected")
 
 
 def feed(

@@ -59,13 +59,18 @@ def judging(
 def read_judging(file: Path, version: VersionTables) -> tuple[pd.DataFrame, Predictions]:
     """Return the rows of a version that judge a model, and what was said of each.
 
-    ``file``: the predictions that training kept.
+    ``file``: the predictions that training kept. Rows that are switched off or gone are left out.
     """
+    import numpy as np
+
     frames: dict[str, Any] = {}
     predictions = {}
     for role in roles_in(file) & {HELD_OUT, BY_FOLDS}:
-        ids, predictions[role] = read_predictions(file, role)
-        frames[role] = getattr(version, role).set_index("_row").loc[ids].reset_index()
+        ids, said = read_predictions(file, role)
+        rows = getattr(version, role).set_index("_row")
+        is_there = np.isin(ids, rows.index)
+        frames[role] = rows.loc[ids[is_there]].reset_index()
+        predictions[role] = said.of_rows(is_there)
     return judging(frames, predictions)
 
 

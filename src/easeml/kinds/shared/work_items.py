@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from easeml.data import ColumnReport, Declared
     from easeml.lifecycle.held_out import Unseen
     from easeml.lifecycle.questions import Order
-    from easeml.lifecycle.work import Answered, Proposal, Rows
+    from easeml.lifecycle.work import Answered, Judging, Proposal, Rows
     from easeml.relation import Relation
 
 RELATION = "rows.parquet"
@@ -37,14 +37,17 @@ def items_of(
     scores: Path | None,
     answered: Sequence[Mapping[str, Any]],
     names: pd.DataFrame,
+    *,
+    asks_of_test: bool = False,
 ) -> tuple[list[dict[str, Any]], Order | None]:
     """Return what to ask, each as ``service.work.finding.Proposed``, and its order that is kept.
 
     ``doubts``: candidates of cells. ``predict``: of the model that serves. ``scores``: what the
     tool ``label-errors`` said of train rows. ``answered``: what people answered so far, each with
     kind, row, column, the value before, what it was to bring, and whether the version lacks it.
-    ``names``: what else people know a row by, as ``names_of_rows`` has it. The order is None where
-    there is too little to learn from, or rows are too wide.
+    ``names``: what else people know a row by, as ``names_of_rows`` has it. ``asks_of_test``: also
+    about test rows. The order is None where there is too little to learn from, or rows are too
+    wide; no question about rows that judge is in it, as no model learns from these.
     """
     from easeml.lifecycle import work
 
@@ -54,37 +57,40 @@ def items_of(
     seed = version.summary.get("seed", 0)
     stand_in = work.StandIn(rows, seed)
     unseen, suspicion = _judged(rows, scores)
-    pool = _predicted(version, predict)
+    pool = _predicted(version, _asked_pool(version), predict)
+    known = frozenset((int(one["row"]), one["column"]) for one in answered)
     found = work.propose(
         rows,
         doubts=doubts,
         pool=pool,
         train=unseen,
         suspicion=suspicion,
-        known=frozenset((int(one["row"]), one["column"]) for one in answered),
+        known=known,
         seed=seed,
         stand_in=stand_in,
     )
     before = [_answered(version, one) for one in answered]
-    known = work.experience(rows, before, seed, stand_in)
-    found = work.calibrated(found, known)
-    matters = work.what_matters(rows, found)
-    frames = {"train": _by_id(version, "train"), "pool": _by_id(version, "pool")}
-    taught: Any = frames["train"][version.target]
-    decimals = decimals_of(taught)
+    experienced = work.experience(rows, before, seed, stand_in)
+    found = work.calibrated(found, experienced)
+    judging = _judging_of(version, rows, asks_of_test=asks_of_test)
+    said = _predicted(version, _by_id(version, "validation"), predict)
+    proposed = [*found, *work.judging_checks(stand_in, judging, said, known)]
+    shown = _rows_by_id(version)
+    others = shown.drop(rows.train.index)[rows.train.columns]
+    matters = work.what_matters(replace(rows, pool=others), proposed)
+    decimals = decimals_of(rows.answers)
     items = []
-    for proposed, columns in zip(found, matters, strict=True):
-        frame = frames["pool" if proposed.kind == work.LABEL else "train"]
-        options = proposed.options
-        if proposed.column == version.target:
-            options = as_written(options, decimals, proposed.given)
-        item = replace(proposed, options=options)
-        made = _item(item, frame.loc[item.row].drop(item.column), columns)
+    for one, columns in zip(proposed, matters, strict=True):
+        options = one.options
+        if one.column == version.target:
+            options = as_written(options, decimals, one.given)
+        item = replace(one, options=options)
+        made = _item(item, shown.loc[item.row].drop(item.column), columns)
         made["question"]["values"] = known_by(names, item.row) | made["question"]["values"]
         items.append(made)
     waiting = [(one["kind"], int(one["row"]), one["column"]) for one in answered if one["waits"]]
     is_told = pool is not None and pool.chances is not None
-    order = work.kept_order(stand_in, rows, found, known, waiting, told_chances=is_told)
+    order = work.kept_order(stand_in, rows, found, experienced, waiting, told_chances=is_told)
     return items, order
 
 
@@ -98,6 +104,25 @@ def rows_of(version: Declared) -> Rows:
     names = [name for name in _plain_columns(version) if name != version.target]
     counted = _by_id(version, "validation")
     return Rows(train[names], train[version.target], _asked_pool(version)[names], counted[names])
+
+
+def _judging_of(version: Declared, rows: Rows, *, asks_of_test: bool) -> Judging:
+    """Return the rows that judge models; test rows only where people may be asked about them."""
+    from easeml.lifecycle.work import Judging
+
+    test = _by_id(version, "test")
+    if not asks_of_test:
+        test = test.iloc[:0]
+    answers = _by_id(version, "validation")[version.target]
+    return Judging(rows.counted, answers, test[version.target])
+
+
+def _rows_by_id(version: Declared) -> pd.DataFrame:
+    """Return the rows that people are asked about, by id."""
+    import pandas as pd
+
+    roles = filter(version.frames.__contains__, ("train", "pool", "validation", "test"))
+    return pd.concat([_by_id(version, role) for role in roles])
 
 
 def _asked_pool(version: Declared) -> pd.DataFrame:
@@ -271,16 +296,15 @@ def _judged(rows: Rows, scores: Path | None) -> tuple[Unseen | None, pd.Series |
     return Unseen(said["predicted"].to_numpy(dtype=object)), suspicion
 
 
-def _predicted(version: Declared, predict: Callable[[Any], Any] | None) -> Unseen | None:
-    """Return what the model that serves says of the pool; None where it says no chances."""
+def _predicted(
+    version: Declared, frame: pd.DataFrame, predict: Callable[[Any], Any] | None
+) -> Unseen | None:
+    """Return what the model that serves says of rows; None without one, or without rows."""
     from easeml.lifecycle.held_out import Unseen
 
-    pool = _asked_pool(version)
-    if predict is None or not len(pool):
+    if predict is None or not len(frame):
         return None
-    found = predict(pool.reset_index().drop(columns=version.target))
-    if found.probabilities is None:
-        return None
+    found = predict(frame.reset_index().drop(columns=version.target))
     return Unseen(found.values, found.probabilities, found.classes)
 
 

@@ -1,5 +1,6 @@
 """The journey of an application: where it stands, what is known, and what to do next (pure)."""
 
+from easeml.goals import LATENCY, SIZE, Condition, Goal, read_goal
 from easeml.lifecycle.journey.actions import (
     FEASIBILITY_SECONDS,
     QUESTION_SECONDS,
@@ -8,7 +9,6 @@ from easeml.lifecycle.journey.actions import (
     next_actions,
 )
 from easeml.lifecycle.journey.agreement import Agreement, agreement, settled
-from easeml.lifecycle.journey.conditions import LATENCY, SIZE, Condition
 from easeml.lifecycle.journey.effort import in_order, learned_seconds
 from easeml.lifecycle.journey.experience import Experience, Outcome, experiences
 from easeml.lifecycle.journey.facts import (
@@ -21,7 +21,6 @@ from easeml.lifecycle.journey.facts import (
     Suspects,
     WorkLeft,
 )
-from easeml.lifecycle.journey.goals import Goal, read_goal
 from easeml.lifecycle.journey.questions import Question, questions
 from easeml.lifecycle.journey.stations import Station, rail
 

@@ -94,8 +94,8 @@ def _corrected(facts: Facts, action: Action) -> Action:
     if known is None or action.gain is None:
         return action
     gain = known.corrected(action.gain)
-    times = counted(known.outcomes, "time", "times")
-    learnt = f"Corrected by what came {times}: {known.factor:.0%} of what was reckoned"
+    steps = counted(known.outcomes, "such step")
+    learnt = f"After {steps} this is expected to bring {known.factor:.0%} of what was reckoned"
     return replace(action, gain=gain, reckoned=action.gain, evidence=(*action.evidence, learnt))
 
 

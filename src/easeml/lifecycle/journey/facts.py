@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from easeml.lifecycle.journey.conditions import Condition
+from easeml.goals import Condition, Goal
 from easeml.lifecycle.journey.estimate import Estimate
 from easeml.lifecycle.journey.experience import Experience
-from easeml.lifecycle.journey.goals import Goal
 from easeml.lifecycle.questions.bounds import bounds_after
 
 

@@ -1,7 +1,19 @@
 """What answers of people move, reckoned while somebody waits: without rows, on NumPy alone (pure)."""
 
 from easeml.lifecycle.questions.encoding import Encoding, Targets
-from easeml.lifecycle.questions.order import CELL, CHECK, LABEL, Answer, Item, Key, Learned, Order
+from easeml.lifecycle.questions.order import (
+    CELL,
+    CHECK,
+    DOUBTED,
+    FAR,
+    FAR_TEST,
+    LABEL,
+    Answer,
+    Item,
+    Key,
+    Learned,
+    Order,
+)
 from easeml.lifecycle.questions.order_files import CODE, read, written
 from easeml.lifecycle.questions.surrogate import Surrogate
 
@@ -9,6 +21,9 @@ __all__ = [
     "CELL",
     "CHECK",
     "CODE",
+    "DOUBTED",
+    "FAR",
+    "FAR_TEST",
     "LABEL",
     "Answer",
     "Encoding",

@@ -44,6 +44,13 @@ class Encoding:
             made[start + place] = 1.0
         return made
 
+    def places_of(self, column: str) -> slice:
+        """Return where the numbers of a column are in a row."""
+        start = self._start(column)
+        if column in self.centres:
+            return slice(start, start + 1)
+        return slice(start, start + len(self.levels[column]))
+
     def _number(self, column: str, value: Any) -> float:
         if value is None:
             return 0.0

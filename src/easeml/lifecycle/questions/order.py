@@ -19,6 +19,10 @@ from easeml.lifecycle.questions.encoding import Encoding, Targets
 from easeml.lifecycle.questions.surrogate import Surrogate
 
 LABEL, CHECK, CELL = "label", "check-label", "repair-cell"
+DOUBTED, FAR, FAR_TEST = "doubted-judge", "far-answer", "far-test-answer"
+"""Sources of questions about rows that judge models: models that did not learn from a validation
+row expect another answer; the answer of a validation row, or of a test row, lies far from all
+others."""
 Key = tuple[str, int, str]
 """Kind, row and column of a question."""
 

@@ -36,18 +36,24 @@ class Columns:
 
     def encoded(self, frame: Frame) -> np.ndarray:
         """Return the rows of a frame (n, D)."""
-        parts = [np.ones((len(frame), 1))]
-        for name, (middle, spread) in self.encoding.centres.items():
-            numbers = (_numbers(frame[name]) - middle) / spread
+        names = [*self.encoding.centres, *self.encoding.levels]
+        parts = [self.part(frame[name]) for name in names]
+        return np.concatenate([np.ones((len(frame), 1)), *parts], axis=1)
+
+    def part(self, column: Column) -> np.ndarray:
+        """Return the numbers (n, places) of one column: those at ``encoding.places_of`` its name."""
+        name = str(column.name)
+        if name in self.encoding.centres:
+            middle, spread = self.encoding.centres[name]
+            numbers = (_numbers(column) - middle) / spread
             shown = np.clip(np.nan_to_num(numbers), -FAR, FAR)
-            parts.append(shown[:, None])
-        for name, levels in self.encoding.levels.items():
-            known = frame[name].astype(object).map(levels).fillna(-1).to_numpy(dtype=np.int64)
-            indicators = np.zeros((len(frame), len(levels)))
-            rows = np.flatnonzero(known >= 0)
-            indicators[rows, known[rows]] = 1.0
-            parts.append(indicators)
-        return np.concatenate(parts, axis=1)
+            return shown[:, None]
+        levels = self.encoding.levels[name]
+        known = column.astype(object).map(levels).fillna(-1).to_numpy(dtype=np.int64)
+        indicators = np.zeros((len(column), len(levels)))
+        rows = np.flatnonzero(known >= 0)
+        indicators[rows, known[rows]] = 1.0
+        return indicators
 
 
 def _is_number(column: Column) -> bool:

@@ -52,15 +52,13 @@ def _columns(rows: Rows, column: str, asked: Sequence[Any]) -> list[list[str]]:
         return [[] for _ in asked]
     learned = StandIn(Rows(taught, answers, taught.iloc[:0], taught.iloc[:0]), 0)
     frame = pd.concat([rows.train[names], rows.pool[names]]).loc[list(asked)]
-    said = learned.model.predict(learned.encoded(frame))
     effects = np.zeros((len(frame), len(names)))
     for place, name in enumerate(names):
         usual = _usual(taught[name])
         if usual is None:
             continue
-        changed = frame.assign(**{name: pd.Series(usual, index=frame.index, dtype=object)})
-        changed[name] = changed[name].astype(frame[name].dtype)
-        moved = learned.model.predict(learned.encoded(changed)) - said
+        changed = pd.Series(usual, index=frame.index, dtype=object, name=name)
+        moved = learned.moved(frame[name], changed.astype(frame[name].dtype))
         effects[:, place] = (moved**2).sum(axis=1)
     return [_strongest(names, effects[row]) for row in range(len(frame))]
 

@@ -17,7 +17,7 @@ from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.held_out import Unseen
 from easeml.lifecycle.labeling import judge_answers
 from easeml.lifecycle.questions import CELL, CHECK, LABEL
-from easeml.lifecycle.work.stand_in import TAUGHT, Rows, StandIn, some_of
+from easeml.lifecycle.work.stand_in import TAUGHT, Rows, StandIn, in_order, some_of
 
 if TYPE_CHECKING:
     from easeml.relation import Relation
@@ -101,7 +101,7 @@ def _labels(
         chances = stand_in.model.chances(X)
         if pool is not None and pool.chances is not None and pool.classes is not None:
             places = rows.pool.index.get_indexer(frame.index)
-            chances = _in_order(pool.chances[places], pool.classes, stand_in.classes)
+            chances = in_order(pool.chances[places], pool.classes, stand_in.classes)
         variances = 1.0 - (chances**2).sum(axis=1)
     else:
         variances = np.full(len(X), stand_in.model.error)
@@ -238,14 +238,6 @@ def _with_values(frame: Frame, told: Frame) -> Frame:
 
 def _same(values: Column, others: Column) -> np.ndarray:
     return np.array([one == other for one, other in zip(values, others, strict=True)], bool)
-
-
-def _in_order(chances: np.ndarray, names: Any, classes: list[str]) -> np.ndarray:
-    """Return chances (n, C) in the order of the classes."""
-    found = np.zeros((len(chances), len(classes)))
-    places = [classes.index(str(name)) for name in names]
-    found[:, places] = chances
-    return found
 
 
 def _ranked(classes: list[str], chances: np.ndarray) -> tuple[tuple[str, float], ...]:

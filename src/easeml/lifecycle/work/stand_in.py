@@ -35,12 +35,13 @@ class Rows:
 class StandIn:
     """The surrogate of an application, with what turns its rows into matrices.
 
-    ``taught``: ids of the rows that it learned from.
+    ``taught``: ids of the rows that it learned from; ``answers``: those of all train rows.
     """
 
     def __init__(self, rows: Rows, seed: int):
         self.columns = list(rows.train.columns)
         self.column = str(rows.answers.name)
+        self.answers = rows.answers
         self.as_targets = _as_targets(rows.answers)
         self.classes = list(self.as_targets.classes)
         taught = some_of(rows.train, TAUGHT, seed)
@@ -52,7 +53,13 @@ class StandIn:
 
     def unseen(self, X: np.ndarray, answers: Column) -> Unseen:
         """Return what it says of rows (n, D) that it learned from, had it not seen the row itself."""
-        said = self.model.left_out(X, self.targets(answers))
+        return self._said(self.model.left_out(X, self.targets(answers)))
+
+    def guessed(self, X: np.ndarray) -> Unseen:
+        """Return what it says of rows (n, D) that it did not learn from."""
+        return self._said(self.model.predict(X))
+
+    def _said(self, said: np.ndarray) -> Unseen:
         if not self.classes:
             scale = self.as_targets
             return Unseen(said[:, 0] * scale.spread + scale.middle)
@@ -64,6 +71,18 @@ class StandIn:
     def encoded(self, frame: Frame) -> np.ndarray:
         """Return the rows of a frame (n, D)."""
         return self._features.encoded(frame)
+
+    def as_expected(self, said: Unseen) -> np.ndarray:
+        """Return what models say as targets (n, K): chances of classes where they say them."""
+        if said.chances is None or said.classes is None:
+            return self.targets(pd.Series(said.values))
+        return in_order(said.chances, said.classes, self.classes)
+
+    def moved(self, column: Column, other: Column) -> np.ndarray:
+        """Return how its predictions (n, K) move where the cells of one input are others."""
+        shift = self._features.part(other) - self._features.part(column)
+        places = self.encoding.places_of(str(column.name))
+        return shift @ self.model.weights[places]
 
     @property
     def encoding(self) -> Encoding:
@@ -80,6 +99,14 @@ def _as_targets(answers: Column) -> Targets:
         return Targets(tuple(map(str, answers.cat.categories)))
     spread = float(answers.std())  # NaN of a single one
     return Targets((), float(answers.mean()), spread if spread > 0 else 1.0)
+
+
+def in_order(chances: np.ndarray, names: np.ndarray, classes: list[str]) -> np.ndarray:
+    """Return chances (n, C) of classes with these names in the order of ``classes``."""
+    found = np.zeros((len(chances), len(classes)))
+    places = [classes.index(str(name)) for name in names]
+    found[:, places] = chances
+    return found
 
 
 def some_of(frame: Frame, most: int, seed: int) -> Frame:

@@ -3,11 +3,13 @@
 Qualities are compared by the same objective, on the same validation rows, or not at all.
 
 No row ever changes its role, so two versions have the same validation rows if one was made of the
-other and they have as many.
+other and they have as many. People may have corrected answers of these since (decision 0176). Then
+the models that compete with what serves are judged again as well, by what they predicted: the best
+by the answers of before may not be the best.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from easeml.service.advice import reports
 from easeml.service.datasets.lines import line_of_rows
@@ -25,13 +27,31 @@ from easeml.store.records import (
 from easeml.store.shapes import Shape
 
 KIND = "rescore"
+_MOST_RIVALS = 100  # newest models that are judged again
 
 
 @dataclass(frozen=True, slots=True)
 class Asked(Shape):
-    """What a task is told: the version whose validation rows count."""
+    """What a task is told: the version whose validation rows count.
+
+    ``rivals``: models that are judged again by what they predicted, what serves among them.
+    """
 
     version_id: str
+    rivals: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Rival(Shape):
+    """The model that is best by corrected answers: its quality and that of what serves, ``live``.
+
+    Both by what they predicted of the same rows. ``measure``: the quality in its own unit.
+    """
+
+    model_id: str
+    quality: float
+    live: float
+    measure: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +65,7 @@ class Rescored(Shape):
     quality: float | None
     measure: Json | None = None  # the same in its own unit; older releases kept none
     objective: str = ""
+    rival: Json | None = None  # a ``Rival``; None where no model was judged again
 
     @property
     def told_by(self) -> str:
@@ -101,8 +122,55 @@ def request(tx: Transaction, application: Application) -> bool:
         job_id=id_of(job),
         objective=application.objective,
         version_id=application.version_id,
+        rivals=_rivals(tables, application, model),
     )
     return True
+
+
+def _rivals(tables: Tables, application: Application, live: TrainedModel) -> list[str]:
+    """Return the models that corrected answers may show to be better than what serves, and that.
+
+    They were judged by the same rows, before answers of these were corrected, and kept what they
+    predicted; ensembles, which were chosen by those answers, are none. None where no answers were
+    corrected since the ``live`` model was judged.
+    """
+    versions = tables.versions.by_id(dataset_id=application.dataset_id)
+    version = versions[application.version_id]
+    judged_on = versions[tables.jobs.get(live.job_id).version_id]
+    if not _is_corrected(judged_on, version, versions):
+        return []
+    searches = tables.jobs.list(application_id=application.id, limit=None)
+    by_objective = filter(lambda job: job.is_judged_by(application.objective), searches)
+    ids = [job.id for job in by_objective if _has_rows(versions[job.version_id], version, versions)]
+    models = tables.models.list(job_id=ids, error="", limit=_MOST_RIVALS, newest_first=True)
+    trained = [model.id for model in models if model.candidate_id and model.predictions]
+    others = [id for id in trained if id != live.id]
+    if not others or not live.predictions:
+        return []
+    return [live.id, *others]
+
+
+def _is_corrected(
+    one: DatasetVersion, other: DatasetVersion, versions: Mapping[str, DatasetVersion]
+) -> bool:
+    """Tell whether versions with the same validation rows have other answers of these."""
+    corrected = (one.summary.corrected("validation"), other.summary.corrected("validation"))
+    return corrected[0] != corrected[1] and _has_rows(one, other, versions)
+
+
+def rival(tables: Tables, application: Application) -> Rival | None:
+    """Return the model that corrected answers show to be better than what serves; None for none."""
+    if not application.live_model_id:
+        return None
+    model = tables.models.get(application.live_model_id)
+    told = Rescored("", None)
+    if not _is_comparable(tables, application, model):
+        told = _rescored(tables, application)
+    if told.rival is None:
+        return None
+    found = Rival.from_json(told.rival)
+    is_better = found.quality > found.live
+    return found if is_better else None
 
 
 def _is_up_to_date(tables: Tables, application: Application, model: TrainedModel) -> bool:
@@ -135,6 +203,14 @@ def told(tables: Tables, application_ids: Sequence[str], version_ids: Sequence[s
     return {Rescored.from_json(report.value).model_id for report in found}
 
 
+def quality_then(tables: Tables, application: Application, version: DatasetVersion) -> float | None:
+    """Return how good what served then was on the rows of a version; None where it is unknown."""
+    found = tables.reports.find(kind=KIND, subject=application.id, version_id=version.id)
+    if found is None:
+        return None
+    return Rescored.from_json(found.value).quality
+
+
 def live_measure(tables: Tables, application: Application) -> Json | None:
     """Return ``live_quality`` in its own unit, an ``easeml.modules.Measured``; None likewise."""
     return _live(tables, application).measure
@@ -152,15 +228,20 @@ def _live(tables: Tables, application: Application) -> Rescored:
 
 
 def record(
-    tx: Transaction, task: Task, quality: float | None, measure: Json | None = None
+    tx: Transaction,
+    task: Task,
+    quality: float | None,
+    measure: Json | None = None,
+    rival: Json | None = None,
 ) -> Report:
     """Keep what ``task`` found; None: the model could not be scored.
 
-    ``measure``: the quality in its own unit, an ``easeml.modules.Measured``.
+    ``measure``: the quality in its own unit, an ``easeml.modules.Measured``. ``rival``: the best
+    of the models that were judged again, a ``Rival``; None for none.
     """
     model = tx.scoped(task.tenant_id).models.get(task.subject)
     version_id = Asked.from_json(task.payload).version_id
-    found = Rescored(model.id, quality, measure, task.objective)
+    found = Rescored(model.id, quality, measure, task.objective, rival)
     return reports.keep(tx, task, model.application_id, version_id, found.to_json())
 
 
@@ -169,8 +250,20 @@ def have_same_validation_rows(
 ) -> bool:
     """Can qualities on the validation rows of two versions of an application be compared?
 
-    ``versions``: those of its data set, by id. After going back to an earlier version, and where
-    all rows were replaced, others may have as many rows and not the same.
+    Not where people corrected answers of these in between. ``versions``: those of its data set, by
+    id.
+    """
+    corrected = (one.summary.corrected("validation"), other.summary.corrected("validation"))
+    return corrected[0] == corrected[1] and _has_rows(one, other, versions)
+
+
+def _has_rows(
+    one: DatasetVersion, other: DatasetVersion, versions: Mapping[str, DatasetVersion]
+) -> bool:
+    """Tell whether two versions have the same validation rows, whatever their answers.
+
+    After going back to an earlier version, and where all rows were replaced, others may have as
+    many rows and not the same.
     """
     if one.summary.rows_of("validation") != other.summary.rows_of("validation"):
         return False

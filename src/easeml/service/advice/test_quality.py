@@ -11,9 +11,10 @@ from easeml.contract.states import TaskState
 from easeml.contract.tasks import TaskResult
 from easeml.service.advice import reports
 from easeml.service.advice.beside_search import has_time
+from easeml.service.datasets.lines import line_of_rows
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, Report, Task, TrainedModel
+from easeml.store.records import Application, DatasetVersion, Report, Task, TrainedModel
 from easeml.store.shapes import Json, Shape
 
 KIND = "test-quality"
@@ -23,9 +24,13 @@ _MOST_FAILED = 3  # tasks about a model
 
 @dataclass(frozen=True, slots=True)
 class Asked(Shape):
-    """What a task is told: whether it reads the model as fitted on all other rows."""
+    """What a task is told: whether it reads the model as fitted on all other rows.
+
+    ``version_id``: of the version with the answers; empty: that which the model learned from.
+    """
 
     refitted: bool = False
+    version_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,8 @@ class Reading(Shape):
     """What a report says: quality on the test rows with its 95 % interval, and of which model.
 
     ``measure``: the same in the objective's own unit; readings of older versions have none.
-    ``adapted``: the model is fitted to newer rows than the test rows.
+    ``adapted``: the model is fitted to newer rows than the test rows. ``corrected``: how many answers
+    of these people had corrected.
     """
 
     value: float
@@ -44,6 +50,7 @@ class Reading(Shape):
     refitted: bool = False  # whether the model had been fitted on all other rows
     measure: Json | None = None
     adapted: bool = False
+    corrected: int = 0
 
     def is_by(self, objective: str) -> bool:
         """Tell whether it was read by this objective; where it does not say, there was no other."""
@@ -75,7 +82,7 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
         return None
     if _has_failed(tables, model):
         return None
-    version = tables.versions.get(tables.jobs.get(model.job_id).version_id)
+    version = _version_to_read(tables, application, model)
     return requests.request(
         tx,
         model.tenant_id,
@@ -85,7 +92,25 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
         objective=application.objective,
         schema_out=version.schema_out,
         refitted=bool(model.refitted),
+        version_id=version.id,
     )
+
+
+def _version_to_read(
+    tables: Tables, application: Application, model: TrainedModel
+) -> DatasetVersion:
+    """Return the version that a model learned from; or that in use, where answers were corrected.
+
+    The test rows of both are the same then.
+    """
+    versions = tables.versions.by_id(dataset_id=application.dataset_id)
+    learned_from = versions[tables.jobs.get(model.job_id).version_id]
+    now = versions[application.version_id]
+    has_rows = now.summary.rows_of("test") == learned_from.summary.rows_of("test")
+    is_after = learned_from.id in line_of_rows(now.id, versions)
+    if has_rows and is_after:
+        return now
+    return learned_from
 
 
 def _has_failed(tables: Tables, model: TrainedModel) -> bool:
@@ -106,11 +131,17 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     """
     tables = tx.scoped(task.tenant_id)
     model = tables.models.get(task.subject)
-    version_id = tables.jobs.get(model.job_id).version_id
-    reading = Reading.from_json(result.value)
     asked = Asked.from_json(task.payload)
+    version_id = asked.version_id or tables.jobs.get(model.job_id).version_id
+    corrected = tables.versions.get(version_id).summary.corrected("test")
     adapted = tables.tasks.get(model.task_id).spec_kind == _ADAPTS
-    reading = replace(reading, model_id=model.id, refitted=asked.refitted, adapted=adapted)
+    reading = replace(
+        Reading.from_json(result.value),
+        model_id=model.id,
+        refitted=asked.refitted,
+        adapted=adapted,
+        corrected=corrected,
+    )
     return reports.keep(tx, task, model.application_id, version_id, reading.to_json())
 
 
@@ -135,11 +166,13 @@ def readings(tables: Tables, applications: list[Application]) -> dict[str, TestQ
 
 
 def _is_read(tables: Tables, application: Application, model: TrainedModel) -> bool:
-    """Was what the model serves read before, by the application's objective?"""
+    """Was what the model serves read before, by the application's objective and these answers?"""
+    corrected = _version_to_read(tables, application, model).summary.corrected("test")
     found = tables.reports.column("value", kind=KIND, subject=application.id)
     for reading in map(Reading.from_json, found):
         is_of_model = (reading.model_id, reading.refitted) == (model.id, bool(model.refitted))
-        if is_of_model and reading.is_by(application.objective):
+        has_answers = reading.corrected == corrected
+        if is_of_model and has_answers and reading.is_by(application.objective):
             return True
     return False
 

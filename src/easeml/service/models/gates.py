@@ -11,6 +11,7 @@ from easeml.errors import Conflict, InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.advice import asked_models, test_row_disclosure, tools
+from easeml.service.answers import doubted_tests
 from easeml.service.datasets import changing
 from easeml.service.gates import bought_labels, kept, reserves
 from easeml.service.models import promotion
@@ -71,6 +72,7 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
             bought_labels.stop(tx, application)
             tables.gates.update(before.id, ended=True)
         tables.gates.add(gate)
+        doubted_tests.leave(tables, application)
         # What the gate before refused, or waits for labels, may pass this one.
         promotion.consider(tx, application.id)
         return show(tables, application)

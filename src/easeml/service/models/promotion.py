@@ -58,12 +58,12 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
         return None
     if rescoring.request(tx, application):
         return None
-    model = _better_model(tables, application)
+    model = _better_model(tables, application) or _better_by_corrected(tables, application)
     if model is None or _waits_for_rollout(tables, application, model):
         return None
     held = gating.hold(tx, application, model)
     if held is None:
-        reason = _why_better(tables, application, model)
+        reason = _why(tables, application, model)
         return let_serve(tx, application, model, reason)
     if held.refusal:
         refuse(tx, application, model, held.refusal)
@@ -86,6 +86,15 @@ def _better_model(tables: Tables, application: Application) -> TrainedModel | No
     if now >= before - _chance(tables, application, model):
         return model
     return None
+
+
+def _better_by_corrected(tables: Tables, application: Application) -> TrainedModel | None:
+    """Return the model of before that corrected answers show to be better than what serves."""
+    rival = rescoring.rival(tables, application)
+    if rival is None:
+        return None
+    models = tables.models.list(id=rival.model_id, error="")
+    return next(iter(model_limits.keeping(tables, application, models)), None)
 
 
 def _chance(tables: Tables, application: Application, model: TrainedModel) -> float:
@@ -182,6 +191,18 @@ def _waits_for_rollout(tables: Tables, application: Application, model: TrainedM
     if tables.jobs.get(model.job_id).state in SEARCHING_JOBS:
         return True
     return kept_rollouts.was_tried(tables, application, model)
+
+
+def _why(tables: Tables, application: Application, model: TrainedModel) -> str:
+    """Return why a model serves in place of another: by what both are measured."""
+    rival = rescoring.rival(tables, application)
+    if rival is None or rival.model_id != model.id:
+        return _why_better(tables, application, model)
+    now, before = score(rival.quality), score(rival.live)
+    return (
+        f"score {now} on the rows that judge models, with the answers that people corrected; "
+        f"what served before scores {before} there"
+    )
 
 
 def _why_better(tables: Tables, application: Application, model: TrainedModel) -> str:

@@ -29,7 +29,10 @@ def are_alike(tables: Tables, application: Application, one: Job, other: Job) ->
     first = tables.versions.get(one.version_id)
     second = tables.versions.get(other.version_id)
     rows = first.summary.rows_of("validation")
+    corrected = first.summary.corrected("validation")
     if rows != second.summary.rows_of("validation"):
+        return False
+    if corrected != second.summary.corrected("validation"):
         return False
     by_objective = one.is_judged_by(application.objective)
     return by_objective == other.is_judged_by(application.objective)

@@ -6,6 +6,7 @@ from typing import Any
 
 from easeml.contract.states import JobState, VersionState
 from easeml.contract.work import WorkBrought, WorkMaking
+from easeml.service.advice import rescoring
 from easeml.service.search import validation_scores
 from easeml.service.search.validation_scores import are_alike
 from easeml.store import Tables, id_of
@@ -18,7 +19,7 @@ _DONE = (JobState.RESTING, JobState.STOPPED)
 def newest(tables: Tables, application: Application) -> WorkBrought | None:
     """Return what the newest version of people's answers brought, and what all of them did.
 
-    None where there is none. Scores are on validation rows, which no answer changes.
+    None where there is none. Scores are on the validation rows, with their answers as they are.
     """
     made = _versions(tables, application)
     if not made:
@@ -32,6 +33,7 @@ def newest(tables: Tables, application: Application) -> WorkBrought | None:
         labels_in_all=sum(map(_labels, made)),
         cells_in_all=sum(map(_cells, made)),
         rows=version.summary.rows_of("validation"),
+        corrected=version.summary.corrected("validation"),
     )
     job = tables.jobs.find(application_id=application.id, version_id=version.id)
     if job is None:
@@ -39,6 +41,8 @@ def newest(tables: Tables, application: Application) -> WorkBrought | None:
     brought.searching = job.state not in _DONE
     brought.score = validation_scores.of_job(tables, job.id)
     brought.score_before = _score_before(tables, application, job, job)
+    if brought.score_before is None:
+        brought.score_before = rescoring.quality_then(tables, application, version)
     brought.within_chance = _is_within_chance(brought.score, brought.score_before, brought.rows)
     ids = list(map(attrgetter("id"), made))
     searches = tables.jobs.list(application_id=application.id, version_id=ids, limit=1)

@@ -17,7 +17,7 @@ from easeml.contract.states import (
 from easeml.ids import new_id
 from easeml.lifecycle.questions import CODE
 from easeml.service.advice import asked_models, suspicious_rows
-from easeml.service.answers import standing
+from easeml.service.answers import doubted_tests, standing
 from easeml.service.tasks import requests
 from easeml.service.work import kept_order
 from easeml.service.work.kept_order import KIND
@@ -51,6 +51,8 @@ class Told(Shape):
     ``code``: of the order that is kept.
 
     ``report``: the digest of an answer whose remedy number ``remedy`` says what is asked, instead.
+    ``of_test``: may people be asked about test rows? Not where a gate was ever set: what it found
+    holds for the answers that they had.
     """
 
     application_id: str
@@ -61,6 +63,7 @@ class Told(Shape):
     code: int = 0
     report: str = ""
     remedy: int = 0
+    of_test: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +183,8 @@ def record(
     found = _PROPOSED.validate_python(list(proposed))
     new = [one for one in found if (one.kind, one.row, one.column) not in kept]
     tables.work_items.add_all([_item(application, task, one) for one in new])
+    if not doubted_tests.may_be_asked(tables, application):  # a gate was set meanwhile
+        doubted_tests.leave(tables, application)
     data = {"items": len(new)}
     tx.events.append("work.found", application.id, data, application.tenant_id)
 
@@ -222,6 +227,7 @@ def _told(tables: Tables, application: Application) -> Json:
         doubts=tables.versions.get(application.version_id).doubts,
         answered=_answered(tables, application),
         code=CODE,
+        of_test=doubted_tests.may_be_asked(tables, application),
     ).to_json()
 
 

@@ -19,6 +19,7 @@ from easeml.contract.sources import NewOrigin
 from easeml.contract.states import VersionState
 from easeml.contract.task_views import Task
 from easeml.errors import EasemlError, InvalidInput
+from easeml.goals import Goal, read_goal
 from easeml.web.forms import positive_number, typed_number
 from easeml.web.page_context import PageContext, back_to, signed_in, status_of
 from easeml.web.report_parts import ShownReport, shown
@@ -93,6 +94,14 @@ async def review(context: PageContext) -> Response:
 
 
 @signed_in
+async def review_again(context: PageContext) -> Response:
+    """Show the page where the address of one of its forms is asked for: a page looks anew."""
+    place = f"/new/{context.path('dataset')}"
+    wishes = context.request.url.query
+    return back_to(f"{place}?{wishes}")
+
+
+@signed_in
 async def start(context: PageContext) -> Response:
     """Declare the application."""
     form = await context.form()
@@ -121,6 +130,8 @@ async def _started(context: PageContext, wish: Declaration, goal: str, csrf: str
 
 async def _goal_text(context: PageContext, declaration: Declaration, value: str) -> str:
     """Return the goal that was asked about before the start, with its objective."""
+    if math.isnan(_bare(value)):
+        return value
     return _written(await _judged_objective(context, declaration), value)
 
 
@@ -154,13 +165,13 @@ async def ask(context: PageContext) -> Response:
     wishes = Wishes.read(context.request.query_params.multi_items(), version)
     text = str(form.get("goal", "")).strip()
     declaration = wishes.declaration(version)
-    objective = await _judged_objective(context, declaration)
+    proposal = await context.client.propose(declaration)
     try:
-        goal = _goal(objective, text)
+        goal = _goal(proposal, text)
     except InvalidInput as wrong:
         dataset = await context.client.dataset(context.path("dataset"))
         return await _show(context, dataset, wishes, text, wrong)
-    parameters = asked_of_goal(objective, goal)
+    parameters = asked_of_goal(goal.objective, goal.value)
     task = await context.client.ask_tool_before_start(declaration, "feasibility", **parameters)
     asked = replace(wishes, goal=text, asked=task.id)
     return back_to(f"/new/{context.path('dataset')}?{asked.query()}#realistic")
@@ -277,17 +288,35 @@ def _limit(minutes: str) -> float | None:
     return positive_number(minutes, problem, unit=60)
 
 
-def _goal(objective: str, text: str) -> float:
-    """Return the wanted value of an objective. Raises InvalidInput for what is none."""
-    number = typed_number(text.removesuffix("%"))
+def _bare(text: str) -> float:
+    """Return the number that a goal is; NaN of one that says more."""
+    return typed_number(text.removesuffix("%"))
+
+
+def _goal(proposal: Proposal, text: str) -> Goal:
+    """Return a goal. Raises InvalidInput for what is none, or does not fit the target."""
+    objective = _judged(proposal)
+    number = _bare(text)
     if math.isnan(number):
-        remedy = "Write 0.9 or 90 %. Other goals can be set once it has started, on Next."
-        raise InvalidInput(f"{text!r} is not a number.", where="goal", remedy=remedy)
+        goal = read_goal(text).of(objective)
+        _check_fits(goal, proposal)
+        return goal
     goal = number / 100 if text.endswith("%") else number
     if goal > 1 and objective not in _SIDES:
         remedy = "The best is 1: write 0.9 or 90 %."
         raise InvalidInput(f"{text!r} is beyond the best there is.", where="goal", remedy=remedy)
-    return goal
+    return Goal(objective, goal, text)
+
+
+def _check_fits(goal: Goal, proposal: Proposal) -> None:
+    """Raise InvalidInput for a goal of an objective that does not fit the target."""
+    names = list(map(attrgetter("name"), proposal.objectives))
+    if goal.objective not in names:
+        raise InvalidInput(
+            f"{goal.objective!r} does not fit the target.",
+            where="goal",
+            remedy=f"These do: {', '.join(names)}.",
+        )
 
 
 def _address(request: Request, wishes: Wishes) -> str:
@@ -304,6 +333,8 @@ routes = [
     Route("/new/origin", fetch, methods=["POST"]),
     Route("/new/{dataset}", review),
     Route("/new/{dataset}", start, methods=["POST"]),
+    Route("/new/{dataset}/question", review_again),
     Route("/new/{dataset}/question", ask, methods=["POST"]),
+    Route("/new/{dataset}/table", review_again),
     Route("/new/{dataset}/table", read_table, methods=["POST"]),
 ]
