@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+import session_files
+
 _CHOOSES_HOW_TO_COPY = (15,)
 REMEDY = "PostgreSQL's server programs (initdb, postgres) were not found: install postgresql, or set PATH."
 
@@ -28,9 +30,7 @@ def cluster() -> Iterator[str]:
         if os.environ.get("CI"):
             pytest.fail(REMEDY)
         pytest.skip(REMEDY)
-    folder = (
-        Path("/tmp") / f"easeml-pg-{uuid.uuid4().hex[:12]}"
-    )  # short: socket paths are at most 107 bytes
+    folder = session_files.shortest_folder() / f"easeml-pg-{uuid.uuid4().hex[:12]}"
     folder.mkdir(mode=0o700)
     try:
         if os.geteuid() == 0:

@@ -15,6 +15,7 @@ from test_power_loss import SHARES, Recording, acknowledged_in
 from easeml.errors import EasemlError
 from easeml.store import Store
 from postgres_cluster import REMEDY, as_owner, owner_of_clusters, programs
+from session_files import shortest_folder
 
 PROGRAM = Path(__file__).with_name("cluster_for_power_loss.py")
 pytestmark = pytest.mark.postgres
@@ -101,7 +102,7 @@ def recording(short_folder: Path) -> Recording:
 @pytest.fixture(scope="module")
 def short_folder() -> Iterator[Path]:
     """A folder with a short name, which the user of clusters may enter: of sockets names are short."""
-    folder = Path(f"/tmp/easeml-power-{os.getpid()}")
+    folder = shortest_folder() / f"easeml-power-{os.getpid()}"
     folder.mkdir(mode=0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
