@@ -53,8 +53,8 @@ def judging_checks(
     those that lie far from all others, of validation and of test rows. That no model has a part in:
     what is asked of test rows flatters none.
 
-    No other answer is proposed: whoever reads what a model says tends to say the same, and that
-    would flatter the model.
+    No answer is proposed, nor is said how likely the one that stands is: whoever reads what a model
+    says tends to say the same, and that would flatter the model.
 
     Args:
         stand_in: of the train rows.
@@ -94,15 +94,14 @@ def judging_checks(
     chosen = doubted[np.argsort(-gains[doubted], kind="stable")][:most]
     found = []
     for place in chosen.tolist():
-        given_value = both.iloc[place]
         gain = float(gains[place])
         item = Proposal(
             kind=CHECK,
             row=both.index[place],
             column=stand_in.column,
             told=gain,
-            given=given_value,
-            options=((given_value, 1.0 - float(wrong[place])),),
+            given=both.iloc[place],
+            options=(),
             source=str(sources[place]),
             gain=gain,
         )
