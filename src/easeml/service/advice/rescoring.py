@@ -169,8 +169,17 @@ def rival(tables: Tables, application: Application) -> Rival | None:
     if told.rival is None:
         return None
     found = Rival.from_json(told.rival)
-    is_better = found.quality > found.live
+    is_better = found.quality > found.live + _flattery_of_the_best(model)
     return found if is_better else None
+
+
+def _flattery_of_the_best(live: TrainedModel) -> float:
+    """Return by how much the best of many models looks better on the rows that chose it than an
+    ensemble, which is judged by rows that did not; 0 of a model that such rows chose, too.
+
+    It is what an ensemble is ranked above its own quality for (``models.ensembling``).
+    """
+    return live.standing - live.quality
 
 
 def _is_up_to_date(tables: Tables, application: Application, model: TrainedModel) -> bool:
