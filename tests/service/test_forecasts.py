@@ -371,9 +371,29 @@ def test_what_is_not_known_ahead_is_looked_at_and_not_asked_for(
         assert np.abs(said - load[146:]).max() < 3.0  # up to ten times as far without the warmth
         with pytest.raises(InvalidInput, match="warmth"):
             client.forecast(application, 2, newer=rows[["day", "load"]][146:148].to_dict("records"))
+        without = tmp_path / "without.csv"
+        rows[["day", "load"]][146:148].to_csv(without, index=False)
+        refused = easeml.command("forecast", application, "--newer", str(without), expect=2)
+        assert "--fill-absent" in refused
+        filled = ["--newer", str(without), "--fill-absent", "--json"]
+        begun = json.loads(easeml.command("forecast", application, *filled))
+        assert [row["day"] for row in begun["rows"]] == list(days[148:])
         shown = client.application(application)
         assert [node.get("column") for node in shown.schema_in["nodes"].values()] == ["day"]
         assert "warmth" not in " ".join(shown.notes)
+
+        # What is true of a request comes without the column: nobody sent it.
+        easeml.command("app", "log", application, "--share", "1")
+        asked = client.predict(application, [{"day": days[146]}])
+        deadline = time.monotonic() + 60
+        while not client.request_log(application).rows:
+            assert time.monotonic() < deadline
+            time.sleep(LOOK_EVERY)
+        true = {"request_id": asked.request_id, "row": 0, "value": float(load[146])}
+        client.give_feedback(application, made_request(Feedback, root=[true]))
+        easeml.command("app", "feed", application, "--told")
+        after = wait_until_told(client, application, client.forecast(application, 1))
+        assert [row["day"] for row in after.rows] == [days[147]]
     with httpx.Client(base_url=easeml.url, trust_env=False, follow_redirects=True) as browser:
         person = {"name": "frida", "password": PASSWORD}
         browser.post("/sign-in", data=person).raise_for_status()
