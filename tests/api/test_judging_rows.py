@@ -153,7 +153,7 @@ def quality(client: TestClient, store: Store, person, application: str, folder: 
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("far-answer", "Models are judged by this row, and none learns from it."),
+        ("far-answer", "This row judges models that have not learned from it."),
         ("far-test-answer", "no model had a part in asking about it"),
     ],
 )

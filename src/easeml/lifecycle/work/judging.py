@@ -1,11 +1,11 @@
 """What people should be asked about the rows that judge models, those of validation and of test.
 
-A wrong answer of such a row teaches nothing wrong. It misleads the choice among models, and what is
-said of their quality. Of two models it moves the difference of measured squared errors by twice the
-product of how far the answer is off and how far the models are apart there, over the n rows. By
-wrong answers at rows that nothing else binds, the difference is off by the root of the sum of such
-squares; a choice among models loses about that much. So what a correction should bring has the unit
-of all questions.
+A wrong answer of such a row teaches nothing wrong to a model that it judges. It misleads the choice
+among models, and what is said of their quality. Of two models it moves the difference of measured
+squared errors by twice the product of how far the answer is off and how far the models are apart
+there, over the n rows. By wrong answers at rows that nothing else binds, the difference is off by
+the root of the sum of such squares; a choice among models loses about that much. So what a
+correction should bring has the unit of all questions.
 """
 
 from __future__ import annotations
