@@ -7,6 +7,8 @@ from easeml.contract.states import Lane, TaskGroup, TaskState
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from easeml.ids import new_id
 from easeml.store import Application, Dataset, Store, Task, Tenant, User, grouped, id_of
+from easeml.store.records import Artefact
+from easeml.store.rows import Of, Tables
 from easeml.store.shapes import Rules
 
 
@@ -57,10 +59,29 @@ def test_a_tenant_reaches_only_its_own_rows(store):
 
 
 def test_every_table_of_tenants_is_scoped(store):
+    names = [name for name, one in vars(Tables).items() if isinstance(one, Of)]
+    assert len(names) == 33
     with store.read() as tx:
-        tables = vars(tx.scoped("t1"))
-    assert len(tables) == 33
-    assert {rows._tenant for rows in tables.values()} == {"t1"}
+        tables = tx.scoped("t1")
+        assert {getattr(tables, name)._tenant for name in names} == {"t1"}
+        everything = tx.unscoped()
+        assert {getattr(everything, name)._tenant for name in names} == {None}
+
+
+def test_sizes_are_added_up_by_tenant(store):
+    sizes = {"t1": [3, 2**40], "t2": [5]}
+    with store.write() as tx:
+        for tenant, own in sizes.items():
+            for size in own:
+                row = Artefact(f"{tenant}:{size}", tenant, str(size), size)
+                tx.scoped(tenant).artefacts.add(row)
+    with store.read() as tx:
+        artefacts = tx.unscoped().artefacts
+        found = artefacts.sum_by("size", "tenant_id", tenant_id=["t1", "t2", "t3"])
+        assert found == {"t1": 3 + 2**40, "t2": 5}
+        assert artefacts.sum_by("size", "tenant_id", tenant_id=[]) == {}
+        own = tx.scoped("t2").artefacts
+        assert own.sum_by("size", "tenant_id") == {"t2": 5}
 
 
 def test_compare_and_set(store):

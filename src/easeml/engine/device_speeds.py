@@ -17,12 +17,17 @@ def follow_paces(store: Store, leadership: Leadership, learned: Callable[[str], 
     """
     running = {"kind": ProcessKind.WORKER, "state": ProcessState.RUNNING}
     with store.read() as tx:
-        workers = [one for one in tx.processes.list(**running, limit=None) if one.device]
-    kinds = {worker.device for worker in workers}
+        found = tx.processes.pick("id", "device", "pace", **running)
+    workers = [one for one in found if one[1]]
+    kinds = {device for _, device, _ in workers}
     paces = dict(zip(kinds, map(learned, kinds), strict=True))
-    changed = [one for one in workers if abs(paces[one.device] - one.pace) > _SAME * one.pace]
+    changed: dict[str, float] = {}
+    for id, device, known in workers:
+        pace = paces[device]
+        if abs(pace - known) > _SAME * known:
+            changed[id] = pace
     if not changed:
         return
     with leadership.write() as tx:
-        for worker in changed:
-            tx.processes.update(worker.id, pace=paces[worker.device])
+        for id, pace in changed.items():
+            tx.processes.update(id, pace=pace)

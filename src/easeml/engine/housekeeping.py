@@ -7,7 +7,7 @@ from easeml.service.tasks import results
 from easeml.store import Store, Transaction
 from easeml.store.records import Task
 
-from .membership import has_ended
+from .membership import Signs, has_ended
 
 _log = structlog.get_logger()
 
@@ -43,10 +43,10 @@ def give_back_lost_work(store: Store, silence: float) -> list[Task]:
 def live_workers(tx: Transaction, silence: float) -> int:
     """Return how many workers are there and take tasks."""
     now = tx.now()
-    workers = tx.processes.list(
+    workers = tx.processes.pick(
+        *Signs._fields,
         kind=ProcessKind.WORKER,
         state=ProcessState.RUNNING,
         draining=False,
-        limit=None,
     )
-    return sum(not has_ended(worker, now, silence) for worker in workers)
+    return sum(not has_ended(Signs(*worker), now, silence) for worker in workers)

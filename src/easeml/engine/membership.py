@@ -5,9 +5,10 @@ import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from easeml.contract.states import ProcessKind, ProcessState
 from easeml.engine.gpus import SETTLED, FoundGpu, noted
@@ -99,7 +100,15 @@ def sign_off(store: Store, process_id: str) -> None:
         tx.processes.update(process_id, state=ProcessState.ENDED)
 
 
-def has_ended(process: Process, now: float, silence: float) -> bool:
+class Signs(NamedTuple):
+    """What tells whether a process is there: fields of its record."""
+
+    host: str
+    pid: int
+    heartbeat: float
+
+
+def has_ended(process: Process | Signs, now: float, silence: float) -> bool:
     """Is the process gone?
 
     Known at once for one of this host, else after ``silence`` seconds without heartbeat.
@@ -109,6 +118,7 @@ def has_ended(process: Process, now: float, silence: float) -> bool:
     return process.host == this_host() and not is_there(process.pid)
 
 
+@cache
 def this_host() -> str:
     """Return a name for the set of processes that share process ids with this one (host, boot,
     namespace).

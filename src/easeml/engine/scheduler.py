@@ -123,28 +123,23 @@ class Scheduler:
         if not self._leadership.is_held:
             return
         self._again.update(self._rested.next())
-        self._again.update(self._move_to_now())
-        self._follow_gpus()
+        with self._store.read() as tx:
+            self._again.update(self._mirror.move_to(tx.now()))
+            self._follow_gpus(tx)
+            self._mirror.follow_terms(tx, self._mirror.tenants)
         try:
-            self._follow_quotas()
             self._write_costs()
             self._upkeep.look(self._mirror)
             self._write_log()
         except Fenced:
             return  # the next step tries to lead again
 
-    def _follow_quotas(self) -> None:
-        if self._mirror.tenants:
-            with self._store.read() as tx:
-                self._mirror.follow_terms(tx, self._mirror.tenants)
-
-    def _follow_gpus(self) -> None:
+    def _follow_gpus(self, tx: Transaction) -> None:
         """Look at all searches again where a first worker with a GPU came, or the last one went."""
-        with self._store.read() as tx:
-            has_gpu = gpus.workers(tx) > 0
-            if has_gpu == self._mirror.has_gpu:
-                return
-            self._rested.take(tx)
+        has_gpu = gpus.workers(tx) > 0
+        if has_gpu == self._mirror.has_gpu:
+            return
+        self._rested.take(tx)
         self._again.update(self._mirror.follow_gpus(has_gpu))
 
     def _write_costs(self) -> None:
@@ -266,10 +261,12 @@ class Scheduler:
             self._urgent.hurry(tx, self._mirror)
 
     def _decide(self) -> None:
-        self._again.update(self._move_to_now())
-        if not self._mirror.state.waiting:
-            return
-        free = self._free_devices() - self._decide_urgent()
+        with self._store.read() as tx:
+            self._again.update(self._mirror.move_to(tx.now()))
+            if not self._mirror.state.waiting:
+                return
+            free = self._free_devices(tx)
+        free -= self._decide_urgent()
         if free > 0 and self._mirror.follow_costs():
             follow_paces(self._store, self._leadership, self._mirror.pace)
         while free > 0:
@@ -305,10 +302,6 @@ class Scheduler:
                 tx.queue.ask_to_end(task)
             log.append(tx, self._epoch, self._parts, changes)
         self._noted(len(changes))
-
-    def _move_to_now(self) -> list[str]:
-        with self._store.read() as tx:
-            return self._mirror.move_to(tx.now())
 
     def _write(self, choice: Decision, *, urgent: bool = False) -> bool:
         """Write one decision; False (and the job is held until its next change) if it could not be."""
@@ -351,15 +344,14 @@ class Scheduler:
         self._mirror.written(count)
         self._parts += 1
 
-    def _free_devices(self) -> int:
+    def _free_devices(self, tx: Transaction) -> int:
         taken = {"lane": Lane.SEARCH, "state": TASKS_UNDER_WAY}
         if not self._mirror.has_gpu:
             taken["gpu"] = False  # what waits for a GPU keeps no other device busy
-        with self._store.read() as tx:
-            under_way = tx.unscoped().tasks.count(**taken)
-            # Nor does what fits no machine.
-            under_way -= len(needs.stuck(tx, lane=Lane.SEARCH))
-            workers = live_workers(tx, self._lease_seconds)
+        under_way = tx.unscoped().tasks.count(**taken)
+        # Nor does what fits no machine.
+        under_way -= len(needs.stuck(tx, lane=Lane.SEARCH))
+        workers = live_workers(tx, self._lease_seconds)
         return _TASKS_A_WORKER * workers - under_way
 
     def _for_each(self, job_ids: Sequence[str], action: Callable[[str], None]) -> None:

@@ -18,6 +18,7 @@ from .leadership import Leadership
 from .search_mirror import SearchMirror
 from .starving import StarvingTenants
 
+_BLOCKED_SECONDS = 5.0  # between looks for blocked searches, which are told after half a minute
 _SCHEDULES_SECONDS = 5.0  # between looks for schedules that are due
 _SWEEP_SECONDS = 600.0  # between looks for old retrievals, and whether a day has gone by
 
@@ -44,6 +45,7 @@ class Upkeep:
         self._starving = StarvingTenants()
         self._next_sweep = 0.0
         self._next_schedules = 0.0
+        self._next_blocked = 0.0
         self._pickings = RunningPickings(store)
 
     def look(self, mirror: SearchMirror) -> None:
@@ -94,6 +96,10 @@ class Upkeep:
         return any(limits.month_seconds is not None for limits in quotas)
 
     def _tell_what_is_blocked(self) -> None:
+        now = time.monotonic()
+        if now < self._next_blocked:
+            return
+        self._next_blocked = now + _BLOCKED_SECONDS
         with self._store.read() as tx:
             overdue = self._blocked.overdue(waiting.blocked(tx))
         if not overdue:

@@ -24,8 +24,26 @@ def insertion(table: sa.Table, names: Sequence[str], *, postgres: bool) -> Prepa
 
     ``new_values`` are its parameters. ``postgres``: for PostgreSQL, else for SQLite.
     """
-    insert = postgresql.insert(table) if postgres else sqlite.insert(table)
-    return Prepared(insert.values(_places(table, names)).on_conflict_do_nothing())
+    insert = insert_into(table, postgres=postgres)
+    return Prepared(insert.values(places(table, names)).on_conflict_do_nothing())
+
+
+@lru_cache(SHAPES)
+def holding(table: sa.Table, names: Sequence[str], *, postgres: bool) -> Prepared:
+    """Return the statement that adds such a row, or holds the one that is there.
+
+    Its parameters are those of ``insertion``.
+    """
+    key = table.primary_key.columns[0]
+    adding = insert_into(table, postgres=postgres).values(places(table, names))
+    return Prepared(adding.on_conflict_do_update(index_elements=[key], set_={key.name: key}))
+
+
+def insert_into(table: sa.Table, *, postgres: bool) -> postgresql.Insert | sqlite.Insert:
+    """Return an insert that can say what happens on conflict, for PostgreSQL or SQLite."""
+    if postgres:
+        return postgresql.insert(table)
+    return sqlite.insert(table)
 
 
 @lru_cache(SHAPES)
@@ -35,11 +53,12 @@ def alteration(shape: Shape, names: Sequence[str]) -> Prepared:
     Its parameters are ``new_values``, and those of the shape.
     """
     table = shape.table
-    change = sa.update(table).where(*conditions(shape)).values(_places(table, names))
+    change = sa.update(table).where(*conditions(shape)).values(places(table, names))
     return Prepared(change.returning(*table.c))
 
 
-def _places(table: sa.Table, names: Sequence[str]) -> dict[str, "sa.BindParameter[Any]"]:
+def places(table: sa.Table, names: Sequence[str]) -> dict[str, "sa.BindParameter[Any]"]:
+    """Return the parameters for new values of these fields."""
     return {name: sa.bindparam(_parameter(name), type_=table.c[name].type) for name in names}
 
 

@@ -260,7 +260,7 @@ class _SameFile:
     """
 
     def __init__(self, path: str):
-        self._path = Path(path).absolute()
+        self._path = str(Path(path).absolute())
         self._first: os.stat_result | None = None
 
     def check_again(self, *_about: Any) -> None:
@@ -274,7 +274,7 @@ class _SameFile:
     def check(self, *_about: Any) -> None:
         """Raise ``DatabaseAway`` where the path names no file, or another one."""
         try:
-            found = self._path.stat()
+            found = os.stat(self._path)  # noqa: PTH116 - with each transaction, as in ``sqlite_log``
         except FileNotFoundError as error:
             raise self._away() from error
         if self._first is None:

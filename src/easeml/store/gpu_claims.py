@@ -17,6 +17,29 @@ from easeml.store.tables import attempts, tasks
 _PATIENCE = 60.0  # seconds for which a task may be passed by others with smaller shares
 _LOCK = 0x6770_7573  # of advisory locks, the one of who gives shares of GPUs
 
+_FREE = sa.bindparam("gpu_free", type_=sa.BigInteger)
+_LARGEST = sa.bindparam("gpu_largest", type_=sa.BigInteger)
+_HAS_WHOLE = sa.bindparam("has_whole_gpu", type_=sa.Boolean)
+_SHARES_BY_COUNT = sa.bindparam("shares_gpus_by_count", type_=sa.Boolean)
+_GIVES_CONTAINERS = sa.bindparam("gives_containers", type_=sa.Boolean)
+_ASKED = tasks.c.gpu_memory
+_CAN_DO_WITHOUT = tasks.c.gpu.is_(sa.false())
+
+HAS_GPU = sa.and_(
+    sa.or_(
+        _ASKED.is_(None),
+        sa.and_(_ASKED > WHOLE, _ASKED <= _FREE),
+        sa.and_(_ASKED == WHOLE, _HAS_WHOLE),
+        sa.and_(_CAN_DO_WITHOUT, _ASKED > _LARGEST),
+        sa.and_(tasks.c.gpu, _SHARES_BY_COUNT),
+    ),
+    sa.or_(_CAN_DO_WITHOUT, _GIVES_CONTAINERS),
+)
+"""Whether a worker can take a task now, by the ``values`` of its ``GpuRoom``.
+
+Who can do without a GPU takes a processor only where no worker has one that is large enough.
+"""
+
 _SHARES = Prepared(
     sa.select(attempts.c.gpu, attempts.c.gpu_memory).where(
         attempts.c.gpu != "", attempts.c.state == AttemptState.RUNNING
@@ -38,24 +61,16 @@ class GpuRoom:
     gives_containers: bool
     largest: int
 
-    def fits(self) -> "sa.ColumnElement[bool]":
-        """Whether the worker can take a task now.
-
-        Who can do without a GPU takes a processor only where no worker has one that is large
-        enough.
-        """
-        asked = tasks.c.gpu_memory
-        can_do_without = tasks.c.gpu.is_(sa.false())
-        free = max(map(attrgetter("free"), self.gpus), default=0)
-        has_whole = place(WHOLE, self.gpus) is not None
-        takes = sa.or_(
-            asked.is_(None),
-            sa.and_(asked > WHOLE, asked <= free),
-            sa.and_(asked == WHOLE, sa.literal(has_whole)),
-            sa.and_(can_do_without, asked > self.largest),
-            sa.and_(tasks.c.gpu, sa.literal(not self.is_known)),
-        )
-        return sa.and_(takes, sa.or_(can_do_without, sa.literal(self.gives_containers)))
+    @property
+    def values(self) -> dict[str, int | bool]:
+        """What ``HAS_GPU`` asks for."""
+        return {
+            "gpu_free": max(map(attrgetter("free"), self.gpus), default=0),
+            "gpu_largest": self.largest,
+            "has_whole_gpu": place(WHOLE, self.gpus) is not None,
+            "shares_gpus_by_count": not self.is_known,
+            "gives_containers": self.gives_containers,
+        }
 
     def share(self, asked: int | None) -> tuple[str, int]:
         """Return the GPU that a task has a share of, and its bytes; nothing where it has none."""

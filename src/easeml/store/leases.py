@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from easeml.errors import Fenced
+from easeml.store.changing import insert_into
 from easeml.store.prepared import Prepared, parameter
 from easeml.store.records import Lease
 from easeml.store.session import Session
@@ -32,7 +33,7 @@ class Leases:
         held = self._find(_HELD, name)
         if held and held.holder == holder and held.expires >= now + (1 - _RENEW_AFTER) * seconds:
             return held
-        insert = self._session.insert(leases).values(
+        insert = insert_into(leases, postgres=self._session.postgres).values(
             name=name, holder=holder, epoch=1, expires=now + seconds
         )
         same = leases.c.holder == holder

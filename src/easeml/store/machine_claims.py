@@ -19,6 +19,15 @@ _PATIENCE = 60.0  # seconds for which a task may be passed by others that need l
 _LOCK = 0x6D61_6368  # of advisory locks, those of who gives room on a machine
 
 _NEEDS = (tasks.c.memory, tasks.c.disk, tasks.c.threads)
+_SIZE = tasks.c.memory.type
+
+HAS_ROOM = sa.and_(
+    tasks.c.memory <= sa.bindparam("most_memory", type_=_SIZE),
+    tasks.c.disk <= sa.bindparam("most_disk", type_=_SIZE),
+    tasks.c.threads <= sa.bindparam("most_threads", type_=_SIZE),
+)
+"""Whether a worker has room for a task, by what ``machine_room`` returns."""
+
 _IS_COUNTED = sa.or_(tasks.c.memory > 0, tasks.c.disk > 0)
 _HELD = Prepared(
     sa.select(attempts.c.process_id, attempts.c.tenant_id, *_NEEDS)
@@ -47,8 +56,8 @@ class Held:
 
 def machine_room(
     session: Session, mine: Offer, offers: Mapping[str, Offer], lane: Lane
-) -> tuple["sa.ColumnElement[bool]", Held]:
-    """Return which tasks a worker has room for, and what those that run need.
+) -> tuple[dict[str, int], Held]:
+    """Return what a worker has room for, as ``HAS_ROOM`` asks for it, and what those that run need.
 
     ``offers``: of all workers, by process id. No other claims on its machine meanwhile, where that
     matters.
@@ -63,12 +72,12 @@ def machine_room(
         if created < session.now() - _PATIENCE:
             patient = Needs(*needs)
     most = most_here(mine, offers.values(), held.by_machine, patient)
-    fits = sa.and_(
-        tasks.c.memory <= most.memory,
-        tasks.c.disk <= most.disk,
-        tasks.c.threads <= most.threads,
-    )
-    return fits, held
+    room = {
+        "most_memory": most.memory,
+        "most_disk": most.disk,
+        "most_threads": most.threads,
+    }
+    return room, held
 
 
 def held_by_tasks(session: Session, offers: Mapping[str, Offer]) -> Held:

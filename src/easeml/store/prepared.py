@@ -4,9 +4,8 @@ SQLAlchemy's own way from a statement to its rows takes ten times as long as SQL
 them, and a scheduler asks a hundred times for each result of a search.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy import exc
@@ -16,6 +15,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 Values = Mapping[str, Any]
 Statement = sa.Select[*tuple[Any, ...]] | sa.UpdateBase
 _Convert = Callable[[Any], Any]
+_Answer = TypeVar("_Answer")
 
 
 class _Text(NamedTuple):
@@ -49,23 +49,29 @@ class Prepared:
         """
         text = self._text(connection.dialect)
         parameters = _parameters(text, values)
-        with _driven(connection, text.text, parameters) as cursor:
+
+        def act(cursor: DBAPICursor) -> list[Sequence[Any]]:
             cursor.execute(text.text, parameters)
             if not cursor.description:
                 return []
-            found = cursor.fetchall()
             results = self._converting(connection.dialect, cursor.description)
-        if not results:
-            return list(found)
-        return [_converted(row, results) for row in found]
+            found = list(cursor.fetchall())
+            if not results:
+                return found
+            return [_converted(row, results) for row in found]
+
+        return _driven(connection, text.text, parameters, act)
 
     def run_each(self, connection: sa.Connection, values: Sequence[Values]) -> int:
         """Run it once with each of ``values``; return how many rows it wrote. Raises as ``run``."""
         text = self._text(connection.dialect)
         parameters = [_parameters(text, each) for each in values]
-        with _driven(connection, text.text, parameters) as cursor:
+
+        def act(cursor: DBAPICursor) -> int:
             cursor.executemany(text.text, parameters)
             return cursor.rowcount
+
+        return _driven(connection, text.text, parameters, act)
 
     def _text(self, dialect: sa.Dialect) -> _Text:
         text = self._texts.get(dialect.name)
@@ -102,24 +108,31 @@ def drive(connection: sa.Connection, text: str) -> Sequence[Sequence[Any]]:
 
     Returns the rows. Raises as ``Prepared.run``.
     """
-    with _driven(connection, text) as cursor:
+
+    def act(cursor: DBAPICursor) -> Sequence[Sequence[Any]]:
         cursor.execute(text)
         return cursor.fetchall()
 
+    return _driven(connection, text, (), act)
 
-@contextmanager
-def _driven(connection: sa.Connection, text: str, values: Any = ()) -> Iterator[DBAPICursor]:
-    """Give a cursor of the driver; raise what SQLAlchemy makes of the driver's errors.
+
+def _driven(
+    connection: sa.Connection, text: str, values: Any, act: Callable[[DBAPICursor], _Answer]
+) -> _Answer:
+    """Return what ``act`` does with a cursor of the driver; raise what SQLAlchemy makes of its errors.
 
     Who listens for statements hears of this one, too: so their numbers are told.
     """
     failed: Any = connection.dialect.loaded_dbapi.Error
     pooled = connection.connection
     try:
-        with closing(pooled.cursor()) as cursor:
+        cursor = pooled.cursor()
+        try:
             tell = connection.dispatch.before_cursor_execute
             tell(connection, cursor, text, values, None, isinstance(values, list))
-            yield cursor
+            return act(cursor)
+        finally:
+            cursor.close()
     except failed as error:
         driven: Any = pooled.dbapi_connection
         is_lost = connection.dialect.is_disconnect(error, driven, None)

@@ -23,7 +23,12 @@ from easeml.contract.states import (
 from easeml.errors import Fenced, NotFound
 from easeml.ids import new_id
 from easeml.store.changing import alteration, new_values
-from easeml.store.gpu_claims import gpu_room, held_lately, shares_by_tenant, shares_of_gpus
+from easeml.store.gpu_claims import (
+    gpu_room,
+    held_lately,
+    shares_by_tenant,
+    shares_of_gpus,
+)
 from easeml.store.machine_claims import Held, capacity, held_by_tasks, machine_room
 from easeml.store.machine_room import Needs, Offer
 from easeml.store.prepared import Prepared, parameter
@@ -35,6 +40,7 @@ from easeml.store.shapes import SeenGpus
 from easeml.store.tables import attempts, candidates, processes, tasks
 from easeml.store.turns import amounts_of, turns
 from easeml.store.usage import Used
+from easeml.store.waiting_tasks import ANY_WAITING, URGENT, Waiting
 from easeml.store.work_hints import ANY, ROOM
 
 LOST_ALLOWED = 3
@@ -54,6 +60,16 @@ _HELD_TASK = Prepared(_TASK.with_for_update())
 _ATTEMPT_RUNS = sa.and_(
     attempts.c.id == parameter("attempt", attempts.c.id),
     attempts.c.state == AttemptState.RUNNING,
+)
+_ENDING = Prepared(
+    sa.update(attempts)
+    .where(_ATTEMPT_RUNS)
+    .values(
+        state=parameter("ending", attempts.c.state),
+        error=parameter("said", attempts.c.error),
+        finished=parameter("ended", attempts.c.finished),
+    )
+    .returning(attempts.c.id)
 )
 _ONE_TASK = Shape(tasks, singles=("id",))
 _DEVICES = Prepared(
@@ -107,9 +123,9 @@ class Queue:
         self._used = used
 
     def claim(
-        self, process_id: str, lane: Lane, lease_seconds: float, kinds: Sequence[str] | None = None
+        self, process_id: str, lane: Lane, lease_seconds: float
     ) -> tuple[Task, Attempt] | None:
-        """Take a waiting task of a lane (and of these kinds); ``None`` if there is none.
+        """Take a waiting task of a lane; ``None`` if there is none.
 
         Urgent tasks come first. Tenants take turns: the one with the smallest dominant share comes
         first, of the devices of the lane, of memory, disk or the memory of GPUs, then the one that
@@ -124,23 +140,23 @@ class Queue:
         giving = [one for one in devices.values() if not one.draining]
         seen = [gpu for one in giving for gpu in one.gpus.seen]
         room = gpu_room(self._session, device.gpus.seen, seen, lane, gives_containers=device.gpu)
-        waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
-        if kinds is not None:
-            waiting &= tasks.c.kind.in_(kinds)
         offers = {id: one.offer for id, one in devices.items()}
         has_room, held = machine_room(self._session, device.offer, offers, lane)
-        waiting = sa.and_(waiting, room.fits(), has_room)
-        for which in (sa.and_(waiting, tasks.c.urgent), waiting):
-            order = self._turns(which, lane, devices, held)
-            offered = [tasks.c.tenant_id == tenant_id for tenant_id, _ in order]
+        can_take = {"lane": lane, **room.values, **has_room}
+        for which in (URGENT, ANY_WAITING):
+            waiting = self._session.run(which.oldest, **can_take)
+            oldest = dict(map(tuple, waiting))
+            order = self._turns(oldest, lane, devices, held)
+            offered = [(which.of_tenant, tenant_id) for tenant_id, _ in order]
             prefers_short = lane == Lane.SEARCH and _is_slow(device, paces)
             if order and prefers_short:
                 least = order[0][1]
                 first = [tenant_id for tenant_id, share in order if share == least]
-                shortest = self._shortest(which, first)
-                offered.insert(0, tasks.c.id == shortest)
-            for theirs in offered:
-                task = self._take(sa.and_(which, theirs), device.kind)
+                shortest = self._shortest(which, can_take, first)
+                offered.insert(0, (which.itself, shortest))
+            for taking, whose in offered:
+                told = {**can_take, "whose": whose}
+                task = self._take(taking, told, device.kind)
                 if task is not None:
                     share = room.share(task.gpu_memory)
                     return task, self._attempt(task, process_id, lease_seconds, share)
@@ -176,7 +192,7 @@ class Queue:
 
     def _turns(
         self,
-        waiting: "sa.ColumnElement[bool]",
+        oldest: Mapping[str, str],
         lane: Lane,
         devices: Mapping[str, _Device],
         held: Held,
@@ -195,41 +211,31 @@ class Queue:
             "memory": amounts_of(held.by_tenant, "memory"),
             "disk": amounts_of(held.by_tenant, "disk"),
         }
-        return turns(self._session, waiting, lane, used, there)
+        return turns(self._session, oldest, lane, used, there)
 
     def _devices(self) -> dict[str, _Device]:
         """Return the devices of all workers that run, by the id of the worker."""
         return {id: _Device(*device) for id, *device in self._session.run(_DEVICES)}
 
-    def _shortest(self, waiting: "sa.ColumnElement[bool]", tenants: Sequence[str]) -> str | None:
+    def _shortest(self, which: Waiting, can_take: Mapping[str, Any], tenants: Sequence[str]) -> str:
         """Return the waiting task of these tenants that is believed to take the least time."""
         cost = candidates.c.predicted_cost
         shortest = (
             sa.select(tasks.c.id)
             .join(candidates, candidates.c.id == tasks.c.candidate_id)
-            .where(waiting, tasks.c.tenant_id.in_(tenants))
+            .where(which.tasks, tasks.c.tenant_id.in_(tenants))
             .order_by(cost, tasks.c.id)
             .limit(1)
         )
-        found = self._session.first(shortest)
-        return found.id if found is not None else None
+        found = self._session.first(shortest, can_take)
+        return found.id if found is not None else ""
 
-    def _take(self, which: "sa.ColumnElement[bool]", device: str) -> Task | None:
-        """Start the oldest of these tasks that no other transaction is taking, on a kind of
+    def _take(self, taking: Prepared, values: Mapping[str, Any], device: str) -> Task | None:
+        """Start the oldest of some tasks that no other transaction is taking, on a kind of
         device.
         """
-        oldest = sa.select(tasks.c.id).where(which).order_by(tasks.c.id).limit(1)
-        rows = self._session.change_returning(
-            sa.update(tasks)
-            .where(tasks.c.id == oldest.with_for_update(skip_locked=True).scalar_subquery())
-            .values(
-                state=TaskState.RUNNING,
-                attempts=tasks.c.attempts + 1,
-                started=self._session.now(),
-                device=device,
-            )
-            .returning(*tasks.c)
-        )
+        begun = {"begun": self._session.now(), "on_device": device}
+        rows = self._session.alter(taking, {**values, **begun})
         return Task(*rows[0]) if rows else None
 
     def _attempt(
@@ -373,8 +379,8 @@ class Queue:
         """End the attempt of a task and return the task; raises ``Fenced`` if it is not current."""
         task = self._locked(attempt.task_id)
         is_current = task.state == TaskState.RUNNING and task.attempts == attempt.number
-        own = attempts.c.id == attempt.id
-        if not is_current or not self._end_attempt(own, state, error):
+        end = {"attempt": attempt.id, "ending": state, "said": error, "ended": self._session.now()}
+        if not is_current or not self._session.alter(_ENDING, end):
             raise Fenced(where=f"{attempt.task_id} attempt {attempt.number}")
         return task
 

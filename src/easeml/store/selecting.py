@@ -25,7 +25,8 @@ class Shape(NamedTuple):
     ``nulls``, ``singles``, ``groups``: fields that are to be NULL, have one value, or one of
     several, of which there are places for so many; ``sets``: or have one of very many.
     ``columns``: the names of those to read (none: all). ``counts_by``: count the rows, by this field,
-    or all of them where it is empty (None: read rows). ``is_limited``, ``skips``, ``is_after``:
+    or all of them where it is empty (None: read rows); ``sums``: add up this field of them instead.
+    ``is_limited``, ``skips``, ``is_after``:
     whether there is a largest number of rows, some to leave out first, an id to go on from.
     ``is_owned``: rows of one tenant only, whatever the values say. ``is_newer``: only those created
     after a moment. ``postgres``: for PostgreSQL, else for SQLite; only ``sets`` differ there.
@@ -38,6 +39,7 @@ class Shape(NamedTuple):
     sets: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     counts_by: str | None = None
+    sums: str = ""
     is_limited: bool = False
     skips: bool = False
     is_after: bool = False
@@ -47,10 +49,11 @@ class Shape(NamedTuple):
     postgres: bool = False
 
 
-def with_values(table: sa.Table, equals: Mapping[str, Any], *, postgres: bool) -> Shape:
+def with_values(table: sa.Table, equals: Mapping[str, Any], **others: Any) -> Shape:
     """Return the shape of a query for all rows of a table with these values.
 
-    A list or tuple means any of its members. Raises ``TypeError`` for a field that is not there.
+    A list or tuple means any of its members. ``others``: what else the shape says. Raises
+    ``TypeError`` for a field that is not there.
     """
     nulls, singles, groups, sets = [], [], [], []
     for name, value in equals.items():
@@ -64,8 +67,7 @@ def with_values(table: sa.Table, equals: Mapping[str, Any], *, postgres: bool) -
             sets.append(name)
         else:
             groups.append((name, _places(len(value))))
-    shape = Shape(table, tuple(nulls), tuple(singles), tuple(groups), tuple(sets))
-    return shape._replace(postgres=postgres)
+    return Shape(table, tuple(nulls), tuple(singles), tuple(groups), tuple(sets), **others)
 
 
 def parameters(shape: Shape, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,6 +123,9 @@ def _counting(shape: Shape) -> "sa.Select[*tuple[Any, ...]]":
     if not shape.counts_by:
         return sa.select(count).select_from(shape.table).where(*which)
     column = shape.table.c[shape.counts_by]
+    if shape.sums:
+        added = sa.func.sum(shape.table.c[shape.sums])
+        count = sa.cast(added, sa.BigInteger)  # PostgreSQL gives no whole number by itself
     return sa.select(column, count).where(*which).group_by(column)
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
-from easeml.store.changing import insertion, new_values
+from easeml.store.changing import holding, insertion, new_values
 from easeml.store.prepared import Prepared
 
 Clock = Callable[[sa.Connection], float]
@@ -36,10 +35,6 @@ class Session:
         if self._now is None:
             self._now = self._clock(self.connection)
         return self._now
-
-    def insert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
-        """An insert that can say what happens on conflict."""
-        return postgresql.insert(table) if self.postgres else sqlite.insert(table)
 
     def first(
         self, statement: "sa.Select[*tuple[Any, ...]]", values: Values | None = None
@@ -86,6 +81,13 @@ class Session:
         count = statement.run_each(self.connection, list(map(new_values, rows)))
         self.changed |= count > 0
         return count
+
+    def hold(self, table: sa.Table, row: Values) -> None:
+        """Add a row, or hold the one that has its key until the transaction ends."""
+        self._check_writes()
+        statement = holding(table, tuple(row), postgres=self.postgres)
+        statement.run_each(self.connection, [new_values(row)])
+        self.changed = True
 
     def note(self, statement: sa.Executable) -> int:
         """Run a writing statement of which nobody is told, as nobody waits for it; returns how many

@@ -12,7 +12,7 @@ from easeml.store.mentions import Mention, mentions
 from easeml.store.notices import COMMIT
 from easeml.store.old_logs import OldLogs
 from easeml.store.queue import Queue
-from easeml.store.rows import Rows, Tables
+from easeml.store.rows import Of, Tables
 from easeml.store.session import Session
 from easeml.store.snapshots import mentioned_digests
 from easeml.store.usage import Used
@@ -27,17 +27,19 @@ WORK_CHANNEL = "easeml_work"
 class Transaction:
     """One transaction, for one thread: everything in it happens, or nothing."""
 
+    users = Of(tables.users, records.User)
+    tenants = Of(tables.tenants, records.Tenant)
+    processes = Of(tables.processes, records.Process)
+    module_marks = Of(tables.module_marks, records.ModuleMark)
+    gpu_peaks = Of(tables.gpu_peaks, records.GpuPeak)
+    needs_peaks = Of(tables.needs_peaks, records.NeedsPeak)
+    search_changes = Of(tables.search_changes, records.SearchChanges)
+    kept_settings = Of(tables.kept_settings, records.KeptSetting)
+    _tenant: str | None = None  # no tenant's: these rows are the house's
+
     def __init__(self, session: Session):
         self._session = session
         self._seen_by: dict[str | None, Tables] = {}
-        self.users = Rows(session, tables.users, records.User)
-        self.tenants = Rows(session, tables.tenants, records.Tenant)
-        self.processes = Rows(session, tables.processes, records.Process)
-        self.module_marks = Rows(session, tables.module_marks, records.ModuleMark)
-        self.gpu_peaks = Rows(session, tables.gpu_peaks, records.GpuPeak)
-        self.needs_peaks = Rows(session, tables.needs_peaks, records.NeedsPeak)
-        self.search_changes = Rows(session, tables.search_changes, records.SearchChanges)
-        self.kept_settings = Rows(session, tables.kept_settings, records.KeptSetting)
         self._used = Used(session)
         self.queue = Queue(session, self._used)
         self.leases = Leases(session)

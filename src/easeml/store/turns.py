@@ -31,9 +31,15 @@ _LAST_BEGUN = Prepared(
 )
 
 
+def oldest_of_each(which: "sa.ColumnElement[bool]") -> Prepared:
+    """Return the question for the oldest task of each tenant among some."""
+    oldest = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id)).where(which)
+    return Prepared(oldest.group_by(tasks.c.tenant_id))
+
+
 def turns(
     session: Session,
-    waiting: "sa.ColumnElement[bool]",
+    oldest: Mapping[str, str],
     lane: Lane,
     used: Mapping[str, Mapping[str, float]],
     capacity: Amounts,
@@ -41,10 +47,10 @@ def turns(
     """Return the tenants with waiting tasks, in the order in which they are to be served, and the
     dominant share of each; 0 where there is one tenant only.
 
-    ``capacity``: what there is, by name; ``used``: by the same name, what each tenant has of it.
-    ``devices`` are those of the lane, and counted here.
+    ``oldest``: the oldest waiting task of each of them. ``capacity``: what there is, by name;
+    ``used``: by the same name, what each tenant has of it. ``devices`` are those of the lane, and
+    counted here.
     """
-    oldest = _oldest(session, waiting)
     if len(oldest) < 2:
         return [(tenant_id, 0.0) for tenant_id in oldest]
     counted = {**used, "devices": _running(session, lane)}
@@ -58,12 +64,6 @@ def turns(
         return shares[tenant_id], served[tenant_id], oldest[tenant_id]
 
     return [(tenant_id, shares[tenant_id]) for tenant_id in sorted(oldest, key=turn)]
-
-
-def _oldest(session: Session, waiting: "sa.ColumnElement[bool]") -> dict[str, str]:
-    """Return the oldest waiting task of each tenant."""
-    oldest = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id)).where(waiting)
-    return dict(map(tuple, session.all(oldest.group_by(tasks.c.tenant_id))))
 
 
 def _running(session: Session, lane: Lane) -> dict[str, float]:

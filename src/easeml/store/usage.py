@@ -1,8 +1,13 @@
 """Device seconds by tenant and day, added up as attempts end."""
 
 from collections import Counter
+from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import cache
 
+from easeml.store.changing import insert_into, new_values, places
+from easeml.store.prepared import Prepared
+from easeml.store.records import Usage
 from easeml.store.session import Session
 from easeml.store.tables import usage
 
@@ -30,14 +35,20 @@ class Used:
             return
         now = self._session.now()
         day = day_of(now)
+        adding = _adding(postgres=self._session.postgres)
         for tenant_id, seconds in sorted(self._pending.items()):
-            row = {"id": f"{tenant_id}:{day}", "tenant_id": tenant_id, "day": day}
-            adding = self._session.insert(usage).values(**row, seconds=seconds, created=now)
-            total = usage.c.seconds + adding.excluded.seconds
-            self._session.change(
-                adding.on_conflict_do_update(index_elements=["id"], set_={"seconds": total})
-            )
+            row = Usage(f"{tenant_id}:{day}", tenant_id, day, seconds, now)
+            self._session.alter(adding, new_values(asdict(row)))
         self._pending.clear()
+
+
+@cache
+def _adding(*, postgres: bool) -> Prepared:
+    """Return the statement that adds to the seconds of a day; its parameters are ``new_values``."""
+    adding = insert_into(usage, postgres=postgres).values(places(usage, usage.c.keys()))
+    total = usage.c.seconds + adding.excluded.seconds
+    summed = adding.on_conflict_do_update(index_elements=["id"], set_={"seconds": total})
+    return Prepared(summed.returning(usage.c.id))
 
 
 def day_of(moment: float) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from easeml.search.costs.belief import CostBelief
 from easeml.search.costs.model import Work
 from easeml.search.jobs import SearchJob
@@ -19,13 +21,24 @@ def changed_costs(
 
     ``works``: of the arms of each job. Index and device seconds of each arm, by job.
     """
-    asked: list[tuple[str, int]] = []
-    for name, job in jobs.items():
-        asked += [(name, arm) for arm in job.startable.tolist()]
-    expected = belief.predict([works[name][arm] for name, arm in asked]).expected
+    startable = {name: job.startable for name, job in jobs.items()}
+    asked: list[Work] = []
+    for name, arms in startable.items():
+        asked += map(works[name].__getitem__, arms.tolist())
+    expected = belief.predict(asked).expected
     changed: dict[str, ArmCosts] = {}
-    for (name, arm), cost in zip(asked, expected.tolist(), strict=True):
-        known = float(jobs[name].costs[arm])
-        if abs(cost - known) > _SAME * known:
-            changed.setdefault(name, []).append((arm, float(f"{cost:.{_DIGITS}g}")))
+    start = 0
+    for name, arms in startable.items():
+        believed = expected[start : start + arms.size]
+        start += arms.size
+        known = jobs[name].costs[arms]
+        difference = np.abs(believed - known)
+        other = difference > _SAME * known
+        if other.any():
+            told = map(_rounded, believed[other].tolist())
+            changed[name] = list(zip(arms[other].tolist(), told, strict=True))
     return changed
+
+
+def _rounded(cost: float) -> float:
+    return float(f"{cost:.{_DIGITS}g}")

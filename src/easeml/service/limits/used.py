@@ -52,8 +52,7 @@ def month_seconds(tx: Transaction, tenant_ids: Collection[str]) -> Counter[str]:
 
 def stored(tx: Transaction, tenant_ids: Collection[str]) -> Counter[str]:
     """Return the bytes that tenants store, by id."""
-    rows = tx.unscoped().artefacts
-    return totals(rows.pick("tenant_id", "size", tenant_id=[*tenant_ids]))
+    return tx.unscoped().artefacts.sum_by("size", "tenant_id", tenant_id=[*tenant_ids])
 
 
 def full(used: int, most: int) -> str:

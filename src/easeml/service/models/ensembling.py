@@ -56,14 +56,18 @@ def request(tx: Transaction, job: Job) -> Task | None:
     if job.state not in (JobState.RESTING, JobState.RUNNING):
         return None
     tables = tx.scoped(job.tenant_id)
+    asked = _asked(tables, job)
+    due = _due_from(job, asked)
+    there = tables.models.count(job_id=job.id, error="")
+    if there < due:
+        return None  # most looks end here: they read no models
     application = tables.applications.get(job.application_id)
     if application.pinned:
         return None
     models = tables.models.list(job_id=job.id, error="", limit=None)
     single = [model for model in models if model.candidate_id]
     single = model_limits.keeping(tables, application, single)
-    asked = _asked(tables, job)
-    if len(single) < _due_from(job, asked) or is_under_way(tables, job):
+    if len(single) < due or is_under_way(tables, job):
         return None
     if knowledge_base.objective_source(tx, application.objective):
         return None  # choosing weights asks for the measure a thousand times: too slow of a program
