@@ -146,7 +146,6 @@ def test_skipping_not_knowing_and_undoing(client: TestClient, ann, application: 
     assert give(client, ann, third, value="big").json()["answers"] == 1
 
 
-@pytest.mark.parametrize("value", ["", "huge"])
 def test_who_does_not_know_is_not_asked_again_once_the_data_has_changed(
     client: TestClient, store: Store, ann, application: str, tmp_path: Path
 ) -> None:
@@ -169,6 +168,7 @@ def test_who_does_not_know_is_not_asked_again_once_the_data_has_changed(
     assert first["row"] not in asked
 
 
+@pytest.mark.parametrize("value", ["", "huge"])
 def test_a_value_that_cannot_be_is_refused(
     client: TestClient, ann, application: str, value: str
 ) -> None:

@@ -56,9 +56,8 @@ def test_of_rows_that_judge_models_answers_are_corrected_and_counted(version: De
 
 
 def test_an_answer_that_says_what_stood_there_corrects_nothing():
-    table = pa.table(
-        {"size": list(map(str, range(40))), "price": [f"{100 + i}" for i in range(40)]}
-    )
+    prices = list(map(str, range(100, 140)))
+    table = pa.table({"kind": ["big", "small"] * 20, "price": prices})
     version = declare(table, infer_table(table).columns, "price")
     row = int(version.frames["test"]["_row"].iloc[0])
     same = answered(version, {row: f"{100 + row}.00"}, [])

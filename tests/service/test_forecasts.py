@@ -164,6 +164,13 @@ def test_a_value_that_the_past_contradicts_looks_wrong_and_one_that_rises_does_n
         easeml.wait(application, "converged", 120)
 
 
+def wait_for_work(client: Client, application: str) -> None:
+    deadline = time.monotonic() + 60
+    while client.work(application).looking:
+        assert time.monotonic() < deadline
+        time.sleep(LOOK_EVERY)
+
+
 def wait_until_told(client: Client, application: str, before: Prediction) -> Prediction:
     """Return the forecast of a step as soon as it is another one."""
     deadline = time.monotonic() + 60
@@ -381,6 +388,12 @@ def test_what_is_not_known_ahead_is_looked_at_and_not_asked_for(
         shown = client.application(application)
         assert [node.get("column") for node in shown.schema_in["nodes"].values()] == ["day"]
         assert "warmth" not in " ".join(shown.notes)
+
+        # Most of its right answers would look wrong to who sees nothing of the past.
+        client.next_work(application)
+        wait_for_work(client, application)
+        sources = {item.source for item in client.work(application).items}
+        assert not sources & {"doubted-judge", "far-answer", "far-test-answer"}
 
         # What is true of a request comes without the column: nobody sent it.
         easeml.command("app", "log", application, "--share", "1")
