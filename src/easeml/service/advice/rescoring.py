@@ -174,10 +174,10 @@ def rival(tables: Tables, application: Application) -> Rival | None:
 
 
 def _flattery_of_the_best(live: TrainedModel) -> float:
-    """Return by how much the best of many models looks better on the rows that chose it than an
-    ensemble, which is judged by rows that did not; 0 of a model that such rows chose, too.
+    """Return by how much the best of many models is flattered as against what serves.
 
-    It is what an ensemble is ranked above its own quality for (``models.ensembling``).
+    Rows that chose it judge it. An ensemble is judged by rows that did not choose it, and is ranked
+    above its own quality for that (``models.ensembling``); for any other model it is 0.
     """
     return live.standing - live.quality
 

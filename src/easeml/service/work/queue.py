@@ -254,8 +254,9 @@ def question_of(item: WorkItem) -> str:
 
 
 class _Passed(NamedTuple):
-    """What somebody is not asked: ``items`` by id, and what each of some ``cells`` is: kind of
-    question, row and column.
+    """What somebody is not asked.
+
+    ``items``: by id; ``cells``: kind of question, row and column of each.
     """
 
     items: set[str]
