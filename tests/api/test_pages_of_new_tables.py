@@ -79,6 +79,7 @@ def test_the_doubt_about_the_target_ends_when_one_is_chosen(
         assert told.status_code == 422
         assert why in told.text
         assert f'value="{goal}" required' in told.text  # the page stays, with what was typed
+        assert 'data-events=""' in told.text  # and fetches itself no more: that would wipe it
 
 
 @pytest.mark.parametrize("form", ["question", "table"])

@@ -146,6 +146,28 @@ def test_skipping_not_knowing_and_undoing(client: TestClient, ann, application: 
     assert give(client, ann, third, value="big").json()["answers"] == 1
 
 
+def test_who_does_not_know_is_not_asked_again_once_the_data_has_changed(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    first = take(client, ann, application)["item"]
+    give(client, ann, first, way="unknown").raise_for_status()
+    second = take(client, ann, application)["item"]
+    give(client, ann, second, value=right(second)).raise_for_status()
+    place = f"{APPLICATIONS}/{application}/work"
+    client.post(f"{place}/use", headers=ann.headers).raise_for_status()
+    work_off(store, tmp_path)
+    items = client.get(place, headers=ann.headers).json()["items"]
+    anew = [item["id"] for item in items if item["row"] == first["row"]]
+    assert len(anew) == 1  # somebody else may know
+    assert anew != [first["id"]]
+    asked = []
+    while item := take(client, ann, application)["item"]:
+        asked.append(item["row"])
+        give(client, ann, item, way="skip").raise_for_status()
+    assert asked
+    assert first["row"] not in asked
+
+
 @pytest.mark.parametrize("value", ["", "huge"])
 def test_a_value_that_cannot_be_is_refused(
     client: TestClient, ann, application: str, value: str

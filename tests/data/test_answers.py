@@ -46,10 +46,25 @@ def test_of_rows_that_judge_models_answers_are_corrected_and_counted(version: De
     after = made.frames[role].set_index("_row")
     assert after.at[row, "kind"] == other
     assert after.drop(row).equals(before.drop(row))
-    assert made.summary["corrected"] == {role: 1}
-    assert answered(made, {0: "small"}, []).summary["corrected"] == {role: 1}  # it lasts
-    assert answered(made, {row: "big"}, []).summary["corrected"] == {role: 2}
+    others = {"validation": 0, "test": 0}
+    assert made.summary["corrected"] == {**others, role: 1}
+    lasting = answered(made, {0: "small"}, [])
+    assert lasting.summary["corrected"] == {**others, role: 1}
+    back = answered(made, {row: str(before.at[row, "kind"])}, [])
+    assert back.summary["corrected"] == {**others, role: 2}
     assert made.summary[role] == version.summary[role]
+
+
+def test_an_answer_that_says_what_stood_there_corrects_nothing():
+    prices = list(map(str, range(100, 140)))
+    table = pa.table({"kind": ["big", "small"] * 20, "price": prices})
+    version = declare(table, infer_table(table).columns, "price")
+    row = int(version.frames["test"]["_row"].iloc[0])
+    same = answered(version, {row: f"{100 + row}.00"}, [])
+    assert same.summary["corrected"] == {"validation": 0, "test": 0}
+    assert same.frames["test"].equals(version.frames["test"])
+    other = answered(same, {row: "1"}, [])
+    assert other.summary["corrected"] == {"validation": 0, "test": 1}
 
 
 @pytest.mark.parametrize("role", ["validation", "test"])

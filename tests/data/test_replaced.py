@@ -1,10 +1,11 @@
 """A table takes the place of all rows: declared alike, with rows that nobody knew before."""
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from easeml.data import DatasetError, Declared, declare, infer_table
+from easeml.data import DatasetError, Declared, declare, feed, infer_table
 from easeml.data import replaced as replaced_by
 
 
@@ -82,3 +83,20 @@ def test_another_table_is_refused_with_every_difference(version: Declared) -> No
         replaced(version, table(other))
     assert "column 'grade' is missing" in str(caught.value)
     assert "column 'size' was number, and is not: 'tall', 60 of 60" in str(caught.value)
+
+
+def test_rows_may_lack_what_is_not_known_ahead_also_after_all_rows_were_replaced() -> None:
+    """Nobody sends such a column to an endpoint, so rows whose truth came are without it."""
+    days = [f"2024-01-{day:02d}" for day in range(1, 31)]
+    numbers = [f"{number}.5" for number in range(30)]
+    whole = pa.table({"day": days, "warmth": numbers, "load": numbers})
+    reports = infer_table(whole, "load").columns
+    plain = declare(whole, reports, "load", split="time:day", series=[])
+    version = declare(whole, reports, "load", split="time:day", series=[], past_only=["warmth"])
+    later = pa.table({"day": ["2024-01-31"], "load": ["7.5"]})
+    with pytest.raises(DatasetError, match="column 'warmth' is missing"):
+        feed(plain, later, "later.csv", "train")
+    for before in (version, replaced(version, whole)):
+        grown = feed(before, later, "later.csv", "train")
+        assert np.isnan(grown.frames["train"]["warmth"].iloc[-1])
+        assert grown.frames["train"]["load"].iloc[-1] == 7.5

@@ -41,12 +41,13 @@ def test_answers_that_slipped_are_asked_first_and_of_test_rows_nothing_else() ->
     assert gains == sorted(gains, reverse=True)
 
 
-def test_no_other_answer_is_proposed() -> None:
+def test_nothing_tells_what_a_model_says_of_the_answer() -> None:
     rows, judging = world()
     judging.answers.loc[190] *= 10.0
     for one in asked(rows, judging):
         assert one.kind == CHECK
-        assert [value for value, _ in one.options] == [one.given]
+        assert one.given == judging.answers[one.row]
+        assert not one.options
 
 
 def test_what_was_answered_is_asked_no_more() -> None:

@@ -3,8 +3,10 @@
 Brute force is the oracle: a past that holds only what came before says the same.
 """
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,8 @@ from easeml.modules.ensemble import load_model
 from easeml.modules.forecasting import Past, Rule, load, save
 from easeml.modules.pipeline import TrainedPipeline, fit
 from easeml.modules.pipeline import save as save_model
+from easeml.protocols import forecasts
+from easeml.schema import Schema
 
 NUMBER = {"singleton": True, "type": "tensor", "dim": [1]}
 SCHEMA_IN = {
@@ -26,6 +30,11 @@ SCHEMA_IN = {
     }
 }
 SCHEMA_OUT = {"nodes": {"load": {**NUMBER, "column": "load"}}}
+PIPELINE = {
+    "transforms": [{"module": "table-onehot"}],
+    "model": {"module": "ridge"},
+    "forecast": {"time": "day", "ahead": 3, "series": [], "past_only": ["temperature"]},
+}
 RULE = Rule("load", "day", 3, past_only=("temperature",))
 
 
@@ -47,11 +56,7 @@ def loads(days: int = 240) -> pd.DataFrame:
 
 def fitted(rows: pd.DataFrame, history: pd.DataFrame, model: str = "ridge") -> TrainedPipeline:
     """A forecast three days ahead."""
-    pipeline = {
-        "transforms": [{"module": "table-onehot"}],
-        "model": {"module": model},
-        "forecast": {"time": "day", "ahead": 3, "series": [], "past_only": ["temperature"]},
-    }
+    pipeline = {**PIPELINE, "model": {"module": model}}
     return fit(pipeline, rows, SCHEMA_IN, SCHEMA_OUT, Context(history=history))
 
 
@@ -141,3 +146,29 @@ def test_newer_values_come_with_rows_that_have_a_target() -> None:
     asked = rows[["day"]][220:223]
     for name, values in told.of_rows(asked).features.items():
         assert values == pytest.approx(whole.of_rows(asked).features[name], rel=1e-9), name
+
+
+def test_newer_rows_are_written_as_the_file_was_that_was_learned_from() -> None:
+    """A file with a comma in its numbers has one in all of them, and so have the next ones."""
+    rows = loads()
+    comma = {**NUMBER, "format": "1234,5"}
+    day = SCHEMA_IN["nodes"]["day"]
+    schema_in = {"nodes": {"day": day, "temperature": {**comma, "column": "temperature"}}}
+    schema_out = {"nodes": {"load": {**comma, "column": "load"}}}
+    trained = fit(PIPELINE, rows[:200], schema_in, schema_out, Context(history=rows[:200]))
+    served = SimpleNamespace(
+        trained=trained,
+        schema_in=Schema.from_json(trained.schema_in),
+        schema_out=Schema.from_json(schema_out),
+    )
+    newer = rows[200:203].assign(day=rows["day"].dt.strftime("%Y-%m-%d"))
+    written = newer.to_csv(sep=";", decimal=",", index=False).encode()
+    plain = json.dumps(newer.to_dict("records")).encode()
+    said = forecasts.forecast(served, written, "text/csv", 3).predicted.values
+    assert (
+        said.tolist()
+        == forecasts.forecast(served, plain, "application/json", 3).predicted.values.tolist()
+    )
+    without = json.dumps(newer.assign(temperature=None).to_dict("records")).encode()
+    other = forecasts.forecast(served, without, "application/json", 3).predicted.values
+    assert said.tolist() != other.tolist()  # they count

@@ -56,7 +56,7 @@ def test_slipped_prices_of_rows_that_judge_are_asked_and_what_serves_is_measured
         wrong = roles_of(client, application, tmp_path).loc[dirty["price"] != true["price"]]
         for role in ("validation", "test"):
             assert set(wrong.index[wrong == role]) <= asked
-        assert "Models are judged by this row" in said or "This row tests models" in said
+        assert "This row judges models" in said or "This row tests models" in said
 
         after = client.application(application)
         assert after.test_quality is not None

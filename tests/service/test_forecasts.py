@@ -164,6 +164,13 @@ def test_a_value_that_the_past_contradicts_looks_wrong_and_one_that_rises_does_n
         easeml.wait(application, "converged", 120)
 
 
+def wait_for_work(client: Client, application: str) -> None:
+    deadline = time.monotonic() + 60
+    while client.work(application).looking:
+        assert time.monotonic() < deadline
+        time.sleep(LOOK_EVERY)
+
+
 def wait_until_told(client: Client, application: str, before: Prediction) -> Prediction:
     """Return the forecast of a step as soon as it is another one."""
     deadline = time.monotonic() + 60
@@ -371,9 +378,38 @@ def test_what_is_not_known_ahead_is_looked_at_and_not_asked_for(
         assert np.abs(said - load[146:]).max() < 3.0  # up to ten times as far without the warmth
         with pytest.raises(InvalidInput, match="warmth"):
             client.forecast(application, 2, newer=rows[["day", "load"]][146:148].to_dict("records"))
+        without = tmp_path / "without.csv"
+        rows[["day", "load"]][146:148].to_csv(without, index=False)
+        refused = easeml.command("forecast", application, "--newer", str(without), expect=2)
+        assert "--fill-absent" in refused
+        filled = ["--newer", str(without), "--fill-absent", "--json"]
+        begun = json.loads(easeml.command("forecast", application, *filled))
+        assert [row["day"] for row in begun["rows"]] == list(days[148:])
         shown = client.application(application)
         assert [node.get("column") for node in shown.schema_in["nodes"].values()] == ["day"]
         assert "warmth" not in " ".join(shown.notes)
+
+        # Most of its right answers would look wrong to who sees nothing of the past.
+        client.next_work(application)
+        wait_for_work(client, application)
+        sources = {item.source for item in client.work(application).items}
+        assert not sources & {"doubted-judge", "far-answer", "far-test-answer"}
+
+        # What is true of a request comes without the column: nobody sent it.
+        easeml.command("app", "log", application, "--share", "1")
+        deadline = time.monotonic() + 60
+        true = []
+        while not client.request_log(application).rows:  # it is not kept from the first one on
+            assert time.monotonic() < deadline
+            asked = client.predict(application, [{"day": days[146]}])
+            named = {"request_id": asked.request_id, "row": 0}
+            true.append({**named, "value": float(load[146])})
+            time.sleep(LOOK_EVERY)
+        client.give_feedback(application, made_request(Feedback, root=true))
+        before = client.forecast(application, 1)
+        easeml.command("app", "feed", application, "--told")
+        after = wait_until_told(client, application, before)
+        assert [row["day"] for row in after.rows] == [days[147]]
     with httpx.Client(base_url=easeml.url, trust_env=False, follow_redirects=True) as browser:
         person = {"name": "frida", "password": PASSWORD}
         browser.post("/sign-in", data=person).raise_for_status()

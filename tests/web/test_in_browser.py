@@ -207,6 +207,19 @@ def test_costs_and_columns_to_follow_are_said_in_the_wizard(sign_in: SignIn, tmp
     expect(page.locator("#followed").get_by_label("size")).to_have_value("falling")
 
 
+def test_what_is_wrong_with_a_goal_stays_to_be_read(sign_in: SignIn, watch, wine: Path):
+    """The page fetches itself as soon as it is connected, and its address is that of the form."""
+    watch.allowed.append("422")
+    page = sign_in()
+    upload(page, wine)
+    panel = page.get_by_role("region", name="Is the goal realistic?")
+    panel.get_by_role("textbox", name="Goal").fill("rmse <= 30")
+    panel.get_by_role("button", name="Can this be reached?").click()
+    page.wait_for_load_state("networkidle")
+    expect(panel.get_by_role("alert")).to_contain_text("does not fit the target")
+    expect(panel.get_by_role("textbox", name="Goal")).to_have_value("rmse <= 30")
+
+
 def test_whether_a_goal_can_be_reached_is_asked_before_start(sign_in: SignIn, wine: Path):
     page = sign_in()
     upload(page, wine)

@@ -35,6 +35,12 @@ def forecast(
             help="A table of rows with values of the target that the application does not have.",
         ),
     ] = None,
+    fill_absent: Annotated[
+        bool,
+        typer.Option(
+            "--fill-absent", help="Columns of these rows that may be empty may be absent as well."
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -49,7 +55,7 @@ def forecast(
     The application was made with --forecast. Rows that need more than their time and series, such
     as a price that is known ahead, are predicted from a file: easeml predict.
     """
-    sent: dict[str, Any] = {}
+    sent: dict[str, Any] = {"fill_absent": fill_absent}
     if newer is not None:
         rows = rows_of_table(newer)
         sent["newer" if rows.sent_as == "rows" else rows.sent_as] = rows.content

@@ -243,10 +243,10 @@ _DOUBTS = {
 
 
 _OF_JUDGES = {
-    "doubted-judge": "Models are judged by this row, and none learns from it. No other answer is "
+    "doubted-judge": "This row judges models that have not learned from it. No other answer is "
     "proposed: that would be what a model says.",
-    "far-answer": "Models are judged by this row, and none learns from it. Its answer lies far "
-    "from all others.",
+    "far-answer": "This row judges models that have not learned from it. Its answer lies far from "
+    "all others.",
     "far-test-answer": "This row tests models, and none learns from it. Its answer lies far from "
     "all others; no model had a part in asking about it.",
 }

@@ -37,7 +37,7 @@ from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_a
 from easeml.data.types.column_report import ColumnReport, commonest_share
 from easeml.data.types.declared_columns import Columns, declare_columns
 from easeml.data.types.pictures import pixels
-from easeml.data.types.table_schemas import kinds_of, without_columns
+from easeml.data.types.table_schemas import kinds_of, with_gaps, without_columns
 from easeml.data.types.text_tables import ROW
 from easeml.data.types.values import LARGEST as LARGEST_NUMBER
 from easeml.data.versions.answers import answered
@@ -199,6 +199,7 @@ __all__ = [
     "to_json",
     "train_rows",
     "typed_table",
+    "with_gaps",
     "with_usual_weight",
     "without_columns",
     "without_formulas",

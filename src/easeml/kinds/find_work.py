@@ -28,7 +28,7 @@ class FindWorkSpec(Spec):
     ``answered``: what people answered so far, each as ``service.work.finding.AnsweredItem``.
     ``code``: of the order that is kept, so that other code looks again. With ``report``, the digest
     of an answer (input ``report``), only what its remedy number ``remedy`` asks. ``of_test``: may
-    people be asked about test rows?
+    people be asked about test rows? ``forecasts``: does the target follow its own past?
     """
 
     kind: Literal["find-work"] = "find-work"
@@ -41,6 +41,7 @@ class FindWorkSpec(Spec):
     report: str = ""
     remedy: int = 0
     of_test: bool = False
+    forecasts: bool = False
 
 
 def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -74,7 +75,14 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
             brought = ["doubts"]
     scores = inputs / "scores" if spec.scores else None
     items, order = work_items.items_of(
-        version, doubts, predict, scores, spec.answered, names, asks_of_test=spec.of_test
+        version,
+        doubts,
+        predict,
+        scores,
+        spec.answered,
+        names,
+        asks_of_judges=not spec.forecasts,
+        asks_of_test=spec.of_test,
     )
     if order is not None:
         (outputs / "order").write_bytes(questions.written(order))

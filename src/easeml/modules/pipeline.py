@@ -166,7 +166,7 @@ def fit(
     past = None
     schema = schema_in
     if "forecast" in description:
-        past = _past_of(description["forecast"], target.column, frame, context)
+        past = _past_of(description["forecast"], target.column, frame, context, schema_in)
         rows, seen = past.of_training(frame, context.seed)
         data = forecasting.with_seen(frame.iloc[rows], seen)
         y = seen.differences(y[rows])
@@ -208,14 +208,22 @@ def _learner(choice: Mapping[str, Any], target: Target) -> Any:
 
 
 def _past_of(
-    rule: Mapping[str, Any], target: str, frame: "pd.DataFrame", context: Context
+    rule: Mapping[str, Any],
+    target: str,
+    frame: "pd.DataFrame",
+    context: Context,
+    schema_in: Mapping[str, Any],
 ) -> "forecasting.Past":
-    """Return what a forecast by a rule (JSON) knows of the past."""
+    """Return what a forecast by a rule (JSON) knows of the past; ``schema_in``: of the data."""
     series = tuple(rule["series"])
     history = frame if context.history is None else context.history
     past_only = tuple(rule.get("past_only", ()))
     asked = forecasting.Rule(target, rule["time"], rule["ahead"], series, past_only)
-    return forecasting.Past.learn(asked, frame, history)
+    past = forecasting.Past.learn(asked, frame, history)
+    nodes: Mapping[str, Any] = schema_in["nodes"]
+    known_ahead = without_columns(schema_in, past_only)["nodes"]
+    others = sorted(nodes.keys() - known_ahead.keys())
+    return replace(past, nodes=dict(zip(others, map(nodes.__getitem__, others), strict=True)))
 
 
 def _check_weights(model: Module, context: Context) -> None:

@@ -2,20 +2,18 @@
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from easeml.data import FORECAST, ColumnTable, Rows, kinds_of, parse_rows
+from easeml.data import FORECAST, ColumnTable, Rows, kinds_of, parse_rows, with_gaps
 from easeml.data.errors import first_of
 from easeml.errors import InvalidInput
 from easeml.modules import Predictions
 from easeml.modules.ensemble import TrainedEnsemble
 from easeml.modules.forecasting import Past, last_rows, next_rows
 from easeml.modules.pipeline import TrainedPipeline
-from easeml.schema import Node, Schema, node_names
+from easeml.schema import Schema
 
 _STEPS = re.compile(rf"{FORECAST}=(\d+)")
 _JSON = "application/json"
@@ -106,20 +104,18 @@ def _check_rows(series: int, steps: int) -> None:
     )
 
 
-def _schema_of_newer(schema_in: Schema, past_only: Sequence[str]) -> Schema:
+def _schema_of_newer(schema_in: Schema, past: Past) -> Schema:
     """Return the schema of rows with newer values: they bring what nobody knows ahead, too."""
-    names = node_names([*schema_in.nodes, *past_only])[len(schema_in.nodes) :]
-    known_then = {}
-    for name, column in zip(names, past_only, strict=True):
-        known_then[name] = Node(name, "tensor", dim=(1,), column=column, optional=True)
-    return replace(schema_in, nodes={**schema_in.nodes, **known_then})
+    told = schema_in.to_json()
+    whole = Schema.from_json({**told, "nodes": {**told["nodes"], **past.nodes}})
+    return with_gaps(whole, past.rule.past_only)
 
 
 def _newer(served: Forecasting, past: Past, body: bytes, content_type: str) -> Rows | None:
     """Return the rows with newer values; None where there are none."""
     if not body.strip():
         return None
-    schema_in = _schema_of_newer(served.schema_in, past.rule.past_only)
+    schema_in = _schema_of_newer(served.schema_in, past)
     rows = parse_rows(body, content_type, schema_in, served.schema_out)
     if rows.values is None:
         raise InvalidInput(

@@ -61,6 +61,15 @@ def without_columns(schema_in: Mapping[str, Any], columns: Collection[str]) -> d
     return {**schema_in, "nodes": nodes}
 
 
+def with_gaps(schema: Schema, columns: Collection[str]) -> Schema:
+    """Return a table's schema in which some columns may lack values, whether they did or not."""
+    nodes = {}
+    for name, node in schema.nodes.items():
+        may_lack = node.label in columns
+        nodes[name] = replace(node, optional=node.optional or may_lack)
+    return replace(schema, nodes=nodes)
+
+
 def node_of(schema: Schema, column: str) -> Node:
     """The node of a column of a table; a graph has none of its own, and any does for it."""
     return schema.columns.get(column, next(iter(schema.nodes.values())))

@@ -29,7 +29,8 @@ def answered(
     which rows are labelled was chosen, so they are no fair measure. ``cells``: row id, input column
     and value as text. Of validation and test rows only answers are corrected, no cells: rows that
     are to be predicted come with such cells as well. The summary counts by role, under
-    ``corrected``, how many of their answers were corrected so far. No row changes its id.
+    ``corrected``, how many of their answers were corrected so far: one that says what stood there
+    is none. No row changes its id.
 
     Raises:
         DatasetError: for a row that is not there, or a cell of a row that is none of train or pool,
@@ -39,11 +40,14 @@ def answered(
     forms = {name: node.format for name, node in version.schema_in.columns.items()}
     for row, column, value in cells:
         _put(frames, _TAUGHT, row, column, value, forms.get(column, ""))
-    corrected = dict(corrected_rows(version))
     for row, value in labels.items():
-        role = _put(frames, (*_TAUGHT, *_JUDGE), row, version.target, value)
-        if role in _JUDGE:
-            corrected[role] = corrected.get(role, 0) + 1
+        _put(frames, (*_TAUGHT, *_JUDGE), row, version.target, value)
+    corrected = dict(corrected_rows(version))
+    for role in filter(frames.__contains__, _JUDGE):
+        is_told = frames[role][ROW].isin(list(labels))
+        after = frames[role].loc[is_told, version.target]
+        before = version.frames[role].loc[is_told, version.target]
+        corrected[role] = corrected.get(role, 0) + int((before != after).to_numpy().sum())
     frames, added = labelled_join_train(frames, version.target)
     summary = {**version.summary, "corrected": corrected}
     changed = replace(version, frames=frames, notes=lasting_notes(version), summary=summary)
@@ -81,8 +85,8 @@ def _put(
     column: str,
     text: str,
     form: str = "",
-) -> str:
-    """Put a value into the cell of a row, which has one of these roles; return its role.
+) -> None:
+    """Put a value into the cell of a row, which has one of these roles.
 
     ``form``: how the column's timestamps are written.
     """
@@ -91,7 +95,7 @@ def _put(
         is_row = (frame[ROW] == row).to_numpy()
         if is_row.any():
             frame.loc[is_row, column] = _value(frame[column], text, form)
-            return role
+            return
     raise DatasetError(f"there is no {' or '.join(roles)} row with id {row}.", where="row")
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 12  # differences of a file that does not fit
 # Of a summary: no change but its own touches it.
-_LASTING = ("target", "seed", "split", "retired", "corrected")
+_LASTING = ("target", "seed", "split", "past_only", "retired", "corrected")
 
 
 def feed(

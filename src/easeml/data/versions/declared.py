@@ -14,7 +14,7 @@ from easeml.data.types.column_report import ColumnReport, sort_labels
 from easeml.data.types.declared_columns import Columns, assemble, declare_columns
 from easeml.data.types.label_lists import LABELS, cells_of, in_words
 from easeml.data.types.number_forms import number_form
-from easeml.data.types.table_schemas import kinds_of
+from easeml.data.types.table_schemas import kinds_of, with_gaps
 from easeml.data.types.text_tables import ROW, column_text, row_place
 from easeml.data.types.together import with_joined
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
@@ -79,7 +79,7 @@ def declare(
     ``given:COLUMN``, which says train, validation or test and is not an input. Rows of weight 0 are
     left out. ``series``: of a forecast, whose split is by time, the columns by which series are
     told apart; none where there is one. None: it is no forecast. ``past_only``: columns of it that
-    are not known ahead.
+    are not known ahead: new rows may come without them.
 
     Raises:
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
@@ -123,11 +123,13 @@ def declare(
     if len(pool):
         frames["pool"] = pool
     by_role = {role: len(frame) for role, frame in frames.items()}
-    told = {"target": final.target, "seed": seed, "split": split}
+    told: dict[str, Any] = {"target": final.target, "seed": seed, "split": split}
+    if past_only:
+        told["past_only"] = list(past_only)
     summary = {"rows": len(answered), **by_role, **told}
     found = Declared(
         frames,
-        final.schema_in,
+        with_gaps(final.schema_in, past_only),
         final.schema_out,
         final.target,
         final.columns,

@@ -58,6 +58,7 @@ def replaced(
         version.summary["split"],
         None if of_weights is None else of_weights.name,
         together=together,
+        past_only=version.summary.get("past_only", ()),
     )
     frames = {}
     for role, frame in made.frames.items():

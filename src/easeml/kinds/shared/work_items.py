@@ -38,6 +38,7 @@ def items_of(
     answered: Sequence[Mapping[str, Any]],
     names: pd.DataFrame,
     *,
+    asks_of_judges: bool = True,
     asks_of_test: bool = False,
 ) -> tuple[list[dict[str, Any]], Order | None]:
     """Return what to ask, each as ``service.work.finding.Proposed``, and its order that is kept.
@@ -45,9 +46,11 @@ def items_of(
     ``doubts``: candidates of cells. ``predict``: of the model that serves. ``scores``: what the
     tool ``label-errors`` said of train rows. ``answered``: what people answered so far, each with
     kind, row, column, the value before, what it was to bring, and whether the version lacks it.
-    ``names``: what else people know a row by, as ``names_of_rows`` has it. ``asks_of_test``: also
-    about test rows. The order is None where there is too little to learn from, or rows are too
-    wide; no question about rows that judge is in it, as no model learns from these.
+    ``names``: what else people know a row by, as ``names_of_rows`` has it. ``asks_of_judges``: also
+    about rows that judge models; not those of a forecast, as the stand-in sees nothing of the past
+    and would doubt most of them. ``asks_of_test``: of these also about test rows. The order is None
+    where there is too little to learn from, or rows are too wide; no question about rows that judge
+    is in it, as no model learns from these.
     """
     from easeml.lifecycle import work
 
@@ -72,9 +75,11 @@ def items_of(
     before = [_answered(version, one) for one in answered]
     experienced = work.experience(rows, before, seed, stand_in)
     found = work.calibrated(found, experienced)
-    judging = _judging_of(version, rows, asks_of_test=asks_of_test)
-    said = _predicted(version, _by_id(version, "validation"), predict)
-    proposed = [*found, *work.judging_checks(stand_in, judging, said, known)]
+    proposed = found
+    if asks_of_judges:
+        judging = _judging_of(version, rows, asks_of_test=asks_of_test)
+        said = _predicted(version, _by_id(version, "validation"), predict)
+        proposed = [*found, *work.judging_checks(stand_in, judging, said, known)]
     shown = _rows_by_id(version)
     others = shown.drop(rows.train.index)[rows.train.columns]
     matters = work.what_matters(replace(rows, pool=others), proposed)

@@ -1,11 +1,11 @@
 """What people should be asked about the rows that judge models, those of validation and of test.
 
-A wrong answer of such a row teaches nothing wrong. It misleads the choice among models, and what is
-said of their quality. Of two models it moves the difference of measured squared errors by twice the
-product of how far the answer is off and how far the models are apart there, over the n rows. By
-wrong answers at rows that nothing else binds, the difference is off by the root of the sum of such
-squares; a choice among models loses about that much. So what a correction should bring has the unit
-of all questions.
+A wrong answer of such a row teaches nothing wrong to a model that it judges. It misleads the choice
+among models, and what is said of their quality. Of two models it moves the difference of measured
+squared errors by twice the product of how far the answer is off and how far the models are apart
+there, over the n rows. By wrong answers at rows that nothing else binds, the difference is off by
+the root of the sum of such squares; a choice among models loses about that much. So what a
+correction should bring has the unit of all questions.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def judging_checks(
     those that lie far from all others, of validation and of test rows. That no model has a part in:
     what is asked of test rows flatters none.
 
-    No other answer is proposed: whoever reads what a model says tends to say the same, and that
-    would flatter the model.
+    No answer is proposed, nor is said how likely the one that stands is: whoever reads what a model
+    says tends to say the same, and that would flatter the model.
 
     Args:
         stand_in: of the train rows.
@@ -94,15 +94,14 @@ def judging_checks(
     chosen = doubted[np.argsort(-gains[doubted], kind="stable")][:most]
     found = []
     for place in chosen.tolist():
-        given_value = both.iloc[place]
         gain = float(gains[place])
         item = Proposal(
             kind=CHECK,
             row=both.index[place],
             column=stand_in.column,
             told=gain,
-            given=given_value,
-            options=((given_value, 1.0 - float(wrong[place])),),
+            given=both.iloc[place],
+            options=(),
             source=str(sources[place]),
             gain=gain,
         )

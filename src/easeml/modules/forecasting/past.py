@@ -72,7 +72,8 @@ class Past:
     """Known values of series, and how they are looked at.
 
     ``keys``: the series as texts, sorted. ``others``: the known values of columns that are not
-    known ahead, by name. ``anchor``: a place where an origin lies. ``seasons``:
+    known ahead, by name; ``nodes``: these columns in the schema of the data (JSON), by which newer
+    values are read. ``anchor``: a place where an origin lies. ``seasons``:
     after how many steps one comes again; ``cycles``: what of the calendar came again in training.
     ``middle`` and ``deviation``: median and standard deviation of the training values. ``plain``:
     the name of the plain forecast. ``growth``: its mean error at once, and by how much that grows
@@ -91,6 +92,7 @@ class Past:
     plain: str = _LATEST
     growth: tuple[float, float] = (1.0, 0.0)
     others: Mapping[str, KnownValues] = field(default_factory=dict)
+    nodes: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def learn(cls, rule: Rule, rows: "pd.DataFrame", history: "pd.DataFrame") -> "Past":

@@ -15,7 +15,7 @@ from easeml.modules.forecasting.rule import Rule
 from easeml.modules.forecasting.steps import Steps
 
 _ARRAYS, _FACTS = "past.npz", "past.json"
-_PLAIN_FACTS = ("anchor", "seasons", "cycles", "middle", "deviation", "plain", "growth")
+_PLAIN_FACTS = ("anchor", "seasons", "cycles", "middle", "deviation", "plain", "growth", "nodes")
 
 
 def save(past: Past, folder: Path) -> None:

@@ -169,8 +169,17 @@ def rival(tables: Tables, application: Application) -> Rival | None:
     if told.rival is None:
         return None
     found = Rival.from_json(told.rival)
-    is_better = found.quality > found.live
+    is_better = found.quality > found.live + _flattery_of_the_best(model)
     return found if is_better else None
+
+
+def _flattery_of_the_best(live: TrainedModel) -> float:
+    """Return by how much the best of many models is flattered as against what serves.
+
+    Rows that chose it judge it. An ensemble is judged by rows that did not choose it, and is ranked
+    above its own quality for that (``models.ensembling``); for any other model it is 0.
+    """
+    return live.standing - live.quality
 
 
 def _is_up_to_date(tables: Tables, application: Application, model: TrainedModel) -> bool:

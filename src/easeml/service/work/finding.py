@@ -52,7 +52,7 @@ class Told(Shape):
 
     ``report``: the digest of an answer whose remedy number ``remedy`` says what is asked, instead.
     ``of_test``: may people be asked about test rows? Not where a gate was ever set: what it found
-    holds for the answers that they had.
+    holds for the answers that they had. ``forecasts``: does the target follow its own past?
     """
 
     application_id: str
@@ -64,6 +64,7 @@ class Told(Shape):
     report: str = ""
     remedy: int = 0
     of_test: bool = False
+    forecasts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,7 @@ def _told(tables: Tables, application: Application) -> Json:
         answered=_answered(tables, application),
         code=CODE,
         of_test=doubted_tests.may_be_asked(tables, application),
+        forecasts=bool(application.rules.forecast),
     ).to_json()
 
 

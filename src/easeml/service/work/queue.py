@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import filterfalse
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from easeml.contract.states import TAUGHT, WorkKind, WorkState, WorkWay
 from easeml.contract.work import WorkItem as WorkItemAnswer
@@ -252,8 +253,26 @@ def question_of(item: WorkItem) -> str:
     return f"What should stand in '{item.column}' of this row?"
 
 
-def _passed_over(tables: Tables, application: Application, caller: Caller) -> set[str]:
-    """Return the items that the caller skipped or could not answer, since they last undid that."""
+class _Passed(NamedTuple):
+    """What somebody is not asked.
+
+    ``items``: by id; ``cells``: kind of question, row and column of each.
+    """
+
+    items: set[str]
+    cells: set[tuple[WorkKind, int, str]]
+
+    def has(self, item: WorkItem) -> bool:
+        cell = (item.kind, item.row, item.column)
+        return item.id in self.items or cell in self.cells
+
+
+def _passed_over(tables: Tables, application: Application, caller: Caller) -> _Passed:
+    """Return what the caller skipped or could not answer, since they last undid that.
+
+    Items are made anew after each version of the data; what somebody does not know they know no
+    better then.
+    """
     given = tables.work_answers.pick(
         "item_id",
         "way",
@@ -262,15 +281,18 @@ def _passed_over(tables: Tables, application: Application, caller: Caller) -> se
         way=[WorkWay.SKIP, WorkWay.UNKNOWN, WorkWay.UNDO],
     )
     last = dict(given)  # in order of id: the newest word on an item counts
-    return {item_id for item_id, way in last.items() if way != WorkWay.UNDO}
+    items = {item_id for item_id, way in last.items() if way != WorkWay.UNDO}
+    unknown = [item_id for item_id, way in last.items() if way == WorkWay.UNKNOWN]
+    cells = tables.work_items.pick("kind", "row", "column", id=unknown, kind=list(TAUGHT))
+    return _Passed(items, set(cells))
 
 
-def _chosen(items: list[WorkItem], passed: set[str], caller: Caller, now: float) -> WorkItem | None:
+def _chosen(items: list[WorkItem], passed: _Passed, caller: Caller, now: float) -> WorkItem | None:
     """Return the item that the caller has, or else the first that nobody else has.
 
     Of several the one that came last: what was undone is asked again before what was asked then.
     """
-    asked = [item for item in items if item.id not in passed]
+    asked = list(filterfalse(passed.has, items))
     by_holder = grouped(asked, lambda item: standing.holder_of(item, now))
     own = by_holder[caller.user_id]
     if own:

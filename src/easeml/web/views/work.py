@@ -142,8 +142,9 @@ async def _turn(context: PageContext, application_id: str) -> dict[str, Any]:
             "used_none": used_none,
         }
     weights = {option.value: option.weight for option in item.options}
-    # What is likely comes first; a dictionary keeps each value once.
-    offered = dict.fromkeys([*weights, *item.choices])
+    # What is likely comes first, then what stands; a dictionary keeps each value once.
+    stands = filter(None, [item.given])
+    offered = dict.fromkeys([*weights, *stands, *item.choices])
     return {
         "turn": turn,
         "item": item,
