@@ -221,7 +221,9 @@ def test_values_that_came_by_feedback_are_known_once_they_are_added(
             assert time.monotonic() < deadline
             time.sleep(LOOK_EVERY)
         told = {"request_id": asked.request_id, "row": 0, "value": 333.25}
-        client.give_feedback(application, made_request(Feedback, root=[told]))
+        not_kept = {"request_id": "req_before", "row": 0, "value": 1.0}
+        again = {**told, "value": 1.0}
+        client.give_feedback(application, made_request(Feedback, root=[not_kept, again, told]))
         next_steps = easeml.command("app", "next", application)
         assert "1 value has come that the forecast does not know." in next_steps
         neither = easeml.command("app", "feed", application, expect=2)

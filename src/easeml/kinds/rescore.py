@@ -11,14 +11,20 @@ from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.histories import known_rows
-from easeml.kinds.shared.judged import read_judging
+from easeml.kinds.shared.judged import HELD_OUT, read_judging
+from easeml.kinds.shared.predictions import read_predictions
 from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import pandas as pd
+
     from easeml.data import VersionTables
+    from easeml.modules import Predictions
+    from easeml.modules.ensemble import TrainedEnsemble
+    from easeml.modules.pipeline import TrainedPipeline
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -49,9 +55,8 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml.modules.ensemble import load_model
 
     version = read_version(inputs / "version")
-    rows = version.validation
     model = load_model(inputs / "model")
-    predictions = model.predict(rows)
+    rows, predictions = _said(model, version, inputs / "predictions")
     answers, weights = rows[version.target], weights_of(version, rows["_row"])
     quality = score(spec.objective, answers, predictions, weights)
     found = measured(
@@ -64,6 +69,32 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
         return TaskResult(ok=True, value=value)
     _tell(inputs / "served", outputs / "served", version)
     return TaskResult(ok=True, value=value, outputs=["served"])
+
+
+def _said(
+    model: TrainedPipeline | TrainedEnsemble, version: VersionTables, kept: Path
+) -> tuple[pd.DataFrame, Predictions]:
+    """Return the validation rows, and what a model says of each.
+
+    Of rows that judged it, that is what was kept then (a file, if it is there): an ensemble was
+    chosen by these rows, and what it says of them now would flatter it.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from easeml.modules.joined import joined
+
+    rows = version.validation
+    if not kept.exists():
+        return rows, model.predict(rows)
+    ids, said = read_predictions(kept, HELD_OUT)
+    is_there = np.isin(ids, rows["_row"])
+    judged: Any = rows.set_index("_row").loc[ids[is_there]].reset_index()
+    told = said.of_rows(is_there)
+    newer: Any = rows[~rows["_row"].isin(judged["_row"])]
+    if not len(newer):
+        return judged, told
+    return pd.concat([judged, newer], ignore_index=True), joined([told, model.predict(newer)])
 
 
 def _best_rival(spec: RescoreSpec, version: VersionTables, inputs: Path) -> dict[str, Any] | None:
@@ -112,6 +143,8 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
     version = tables.versions.get(RescoreSpec.model_validate(task.payload).version_id)
     model = tables.models.get(task.subject)
     found = {"model": model.artefact, "served": model.served, "version": version.artefact}
+    if model.predictions:
+        found["predictions"] = model.predictions
     rivals = RescoreSpec.model_validate(task.payload).rivals
     models = tables.models.by_id(id=rivals)
     for place, model_id in enumerate(rivals):

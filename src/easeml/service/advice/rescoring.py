@@ -85,7 +85,11 @@ def live_quality(
     live = tables.models.find(id=application.live_model_id)
     if live is not None and _are_judged_alike(tables, application, live, rival):
         return live.standing, rival.standing
-    return _live(tables, application).quality, rival.on_validation_rows
+    quality = _live(tables, application).quality
+    if live is None or quality is None:
+        return quality, rival.on_validation_rows
+    flattery = _flattery_of_the_best(tables, application, live)
+    return quality + flattery, rival.on_validation_rows
 
 
 def _are_judged_alike(
@@ -169,16 +173,18 @@ def rival(tables: Tables, application: Application) -> Rival | None:
     if told.rival is None:
         return None
     found = Rival.from_json(told.rival)
-    is_better = found.quality > found.live + _flattery_of_the_best(model)
+    is_better = found.quality > found.live + _flattery_of_the_best(tables, application, model)
     return found if is_better else None
 
 
-def _flattery_of_the_best(live: TrainedModel) -> float:
+def _flattery_of_the_best(tables: Tables, application: Application, live: TrainedModel) -> float:
     """Return by how much the best of many models is flattered as against what serves.
 
     Rows that chose it judge it. An ensemble is judged by rows that did not choose it, and is ranked
     above its own quality for that (``models.ensembling``); for any other model it is 0.
     """
+    if not tables.jobs.get(live.job_id).is_judged_by(application.objective):
+        return 0.0
     return live.standing - live.quality
 
 

@@ -28,6 +28,7 @@ from easeml.modules.further_measures import one_name
 from easeml.service.advice import asked_models, suspicious_rows, tools
 from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import feasible, goals, suggested
+from easeml.service.production import feedback
 from easeml.service.tasks import requests
 from easeml.service.work import queue
 from easeml.store import Tables, records
@@ -101,14 +102,14 @@ def facts_of(
 def _told(tables: Tables, application: Application, version: DatasetVersion, moved: str) -> int:
     """Return how many rows' truth came since the data was made, where that matters.
 
-    Rows of which not all columns are kept cannot become data.
+    Rows that are not kept, or without some of their columns, cannot become data.
     """
     if not (moved or application.rules.forecast):
         return 0
     log = tables.request_logs.find(id=application.id)
     if log is None or log.masked:
         return 0
-    return tables.feedback.count(application_id=application.id, since=version.created)
+    return feedback.rows_told(tables, application.id, since=version.created)
 
 
 def _untold(application: Application, version: DatasetVersion) -> frozenset[str]:

@@ -135,6 +135,14 @@ def times(tables: Tables, application_id: str) -> dict[Named, float]:
     return found
 
 
+def rows_told(tables: Tables, application_id: str, since: float) -> int:
+    """Return of how many rows that are kept something was said since a moment."""
+    told = tables.feedback.list(application_id=application_id, since=since, limit=None)
+    names = [one.key or (one.request_id, one.row) for one in told]
+    newest = dict(zip(names, told, strict=True))
+    return sum(_is_known(tables, application_id, list(newest.values())))
+
+
 def _is_known(tables: Tables, application_id: str, told: list[records.Feedback]) -> list[bool]:
     """Tell of each whether its row was kept."""
     rows = tables.production_rows
