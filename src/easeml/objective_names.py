@@ -1,4 +1,6 @@
-"""What objectives are called in sentences."""
+"""What objectives are called: in sentences, and by people who name one."""
+
+import re
 
 _KNOWN = {
     "f-beta": "F-beta",
@@ -8,6 +10,26 @@ _KNOWN = {
     "r2": "R²",
     "roc-auc": "ROC AUC",
     "row-f1": "F1 by row",
+}
+_MEANT = {
+    "acc": "accuracy",
+    "auc": "roc-auc",
+    "auroc": "roc-auc",
+    "brier-score": "brier",
+    "cross-entropy": "log-loss",
+    "f1-by-label": "label-f1",
+    "f1-by-row": "row-f1",
+    "kappa": "quadratic-kappa",
+    "logloss": "log-loss",
+    "macro-f1": "f1-macro",
+    "mae": "mean-absolute-error",
+    "mcc": "matthews",
+    "mean-error": "mean-absolute-error",
+    "pr-auc": "average-precision",
+    "qwk": "quadratic-kappa",
+    "root-mean-squared-error": "rmse",
+    "r²": "r2",
+    "weighted-f1": "f1-weighted",
 }
 
 
@@ -20,3 +42,14 @@ def in_words(objective: str) -> str:
     if name == "cost":
         return name
     return f"{_KNOWN.get(name, name.replace('-', ' '))}{parenthesis}{held}"
+
+
+def meant(said: str) -> str:
+    """Return the name of the objective that people call so: ``MAE`` is ``mean-absolute-error``.
+
+    What holds the names of classes or costs stays as it is: ``recall(Bad)``.
+    """
+    if "(" in said:
+        return said
+    plain = re.sub(r"[\s_-]+", "-", said.strip().lower())
+    return _MEANT.get(plain, plain)

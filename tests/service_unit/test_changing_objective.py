@@ -133,6 +133,13 @@ def test_the_best_by_the_new_objective_serves(
     assert models[3].measure is None  # by the new objective nothing is known of it
 
 
+@pytest.mark.parametrize("said", ["macro F1", "f1_macro", "F1-macro"])
+def test_an_objective_may_be_named_as_people_call_it(
+    store: Store, ann: Caller, resting: Application, said: str
+) -> None:
+    assert change(store, ann, resting, said).objective == F1
+
+
 def test_a_pinned_model_serves_on_and_limits_count_what_is_trained(
     store: Store, ann: Caller, resting: Application
 ) -> None:

@@ -29,6 +29,7 @@ from easeml.contract.applications import Application, Declaration, one_a_target
 from easeml.contract.datasets import Version, notes_beside
 from easeml.contract.journey import FORECAST_IS_NOT_JUDGED, asked_of_goal
 from easeml.errors import InvalidInput, TimedOut
+from easeml.objective_names import meant
 
 if TYPE_CHECKING:  # it imports numpy, which most commands about applications do without
     from easeml.lifecycle.journey import Goal
@@ -233,7 +234,7 @@ def _objective_of(goal: Goal | None, objective: str | None) -> str | None:
     """Return the objective to search by: what was named, also as a part of the goal."""
     if goal is None or not goal.objective:
         return objective
-    if objective and objective != goal.objective:
+    if objective and meant(objective) != goal.objective:
         raise InvalidInput(
             f"The goal is about {goal.objective}, and the objective is {objective}.",
             where="--goal",

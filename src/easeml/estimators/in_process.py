@@ -22,6 +22,7 @@ from easeml.modules.ensemble import TrainedEnsemble, member_folder, seal
 from easeml.modules.pipeline import TrainedPipeline
 from easeml.modules.pipeline import save as save_pipeline
 from easeml.modules.weights import scaled
+from easeml.objective_names import meant
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -116,12 +117,13 @@ def _checked(objective: str, fitting: list[str]) -> str:
     """Return the objective that is asked for, or the first that fits. Raises ``ValueError``."""
     if not objective:
         return fitting[0]
-    if objective not in fitting:
+    name = meant(objective)
+    if name not in fitting:
         raise ValueError(
             f"There is no objective {objective!r} for these answers. "
             f"{did_you_mean(objective, fitting)}"
         )
-    return objective
+    return name
 
 
 def _with_band(found: Found, problem: Problem) -> TrainedPipeline | TrainedEnsemble:

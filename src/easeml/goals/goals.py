@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 from easeml.decimals import with_point
 from easeml.errors import InvalidInput
+from easeml.objective_names import meant
 
 from .conditions import Condition, parts_of, read_condition
 
 _GOAL = re.compile(
     r"""
-    (?: (?P<name> [a-z] [a-z0-9 -]*? ) \s*
+    (?: (?P<name> [a-z] [a-z0-9² _-]*? ) \s*
         (?P<side> >= | <= | > | < | = | at\ least | at\ most | above | below ) \s* )?
     (?P<value> [-+]? (?: \d+ [.,]? \d* | [.,]\d+ ) ) \s*
     (?: (?P<percent> % ) | (?P<unit> [^\s\d%] .* ) )?
@@ -77,7 +78,7 @@ def _read_first(text: str) -> Goal:
     if found["percent"]:
         value /= 100
 
-    objective = re.sub(r"[ -]+", "-", found["name"].strip().lower())
+    objective = meant(re.sub(r"[ _-]+", "-", found["name"].strip().lower()))
     side = found["side"].lower()
     wants_less = side in _MOST
     if found["unit"] and not wants_less:

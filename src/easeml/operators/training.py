@@ -17,6 +17,7 @@ from easeml.errors import InvalidInput
 from easeml.lineage import Operator
 from easeml.modules import Module, Registry, interval, load_registry
 from easeml.modules.pipeline import Context, TrainedPipeline, fit
+from easeml.objective_names import meant
 from easeml.operators.typed import Rows, columns_of, rows_in
 from easeml.relation import Relation
 from easeml.schema import Schema
@@ -183,13 +184,14 @@ def _objective(registry: Registry, schema_out: Schema, name: str) -> str:
     fitting = list(map(attrgetter("name"), registry.objectives_for(schema_out)))
     if not name:
         return fitting[0]
-    if name not in fitting:
+    objective = meant(name)
+    if objective not in fitting:
         raise InvalidInput(
             f"There is no objective {name!r} for these answers.",
             where="objective",
             remedy=did_you_mean(name, fitting),
         )
-    return name
+    return objective
 
 
 def _check_names(where: str, names: Sequence[str], known: Sequence[str]) -> None:

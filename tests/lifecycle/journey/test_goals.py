@@ -22,6 +22,11 @@ from easeml.lifecycle.journey import read_goal
         ("balanced accuracy > .9", "balanced-accuracy", 0.9),
         ("rmse below 5", "rmse", 5.0),
         ("mean absolute error <= 12.5", "mean-absolute-error", 12.5),
+        ("MAE below 5", "mean-absolute-error", 5.0),
+        ("AUC >= .9", "roc-auc", 0.9),
+        ("roc_auc >= .9", "roc-auc", 0.9),
+        ("R² at least 0.5", "r2", 0.5),
+        ("macro F1 above 0.8", "f1-macro", 0.8),
     ],
 )
 def test_a_goal_is_a_number_or_an_objective_with_one(text: str, objective: str, value: float):

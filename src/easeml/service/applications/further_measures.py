@@ -11,6 +11,7 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.modules import Registry, labels_of
 from easeml.modules.calls import quoted
 from easeml.modules.further_measures import GAP, NOISY, WORST, read_further
+from easeml.objective_names import meant
 from easeml.schema import Schema
 from easeml.service.access.caller import Caller
 from easeml.service.applications import objectives
@@ -116,6 +117,7 @@ def show(tx: Transaction, tables: Tables, application: Application) -> Measures:
 
 def _objective(name: str, registry: Registry, target: Schema, weighted: bool) -> str:
     """Return the one name of an objective that fits. Raises ``InvalidInput``."""
+    name = meant(name)
     member = objectives.of_family(name, registry, target)
     if member is not None:
         return member.name

@@ -8,6 +8,7 @@ from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry, labels_of, objective_for
 from easeml.modules.calls import cost_arguments, read_call, written
 from easeml.modules.families import example
+from easeml.objective_names import meant
 from easeml.schema import Schema
 from easeml.service.knowledge import knowledge_base
 
@@ -43,6 +44,7 @@ def chosen(
     name = _named(declaration)
     if name is None:
         return objectives[0]
+    name = meant(name)
     by_name = {objective.name: objective for objective in objectives}
     if name in by_name:
         return by_name[name]
