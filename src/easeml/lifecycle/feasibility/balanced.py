@@ -17,8 +17,8 @@ import pandas as pd
 from easeml.errors import InvalidInput
 from easeml.lifecycle.feasibility.estimation import bayes_error
 from easeml.lifecycle.feasibility.inputs import FEWEST
-from easeml.lifecycle.feasibility.representations import Representation
 from easeml.lifecycle.feasibility.result import BayesError, LabelNoise
+from easeml.lifecycle.feasibility.sampling import among, rows_at
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -34,10 +34,9 @@ def balanced_bayes_error(X: Any, y: ArrayLike, *, seed: int = 0, **options: Any)
     labels = pd.Series(np.asarray(y))
     _check_rarest(_counts(labels))
     drawn = rows_of_equal_classes(labels, seed)
-    inputs = X.iloc[drawn] if hasattr(X, "iloc") else X[drawn]
-    own = [_among(drawn, one) for one in options.pop("representations", ())]
+    own = [among(drawn, one) for one in options.pop("representations", ())]
     found = bayes_error(
-        inputs,
+        rows_at(X, drawn),
         labels.iloc[drawn],
         task="classification",
         representations=own,
@@ -84,13 +83,6 @@ def rows_of_equal_classes(labels: pd.Series, seed: int) -> np.ndarray:
     fewest = int(_counts(labels).iloc[-1])
     drawn = labels.groupby(labels.to_numpy(), observed=True).sample(fewest, random_state=seed)
     return np.sort(drawn.index.to_numpy())
-
-
-def _among(drawn: np.ndarray, own: Representation) -> Representation:
-    """Return a representation of the rows that were drawn."""
-    if not own.of_places:
-        return own
-    return replace(own, embed=lambda places: own.embed(drawn[places]))
 
 
 def _noise(found: LabelNoise | None, times: float) -> LabelNoise | None:

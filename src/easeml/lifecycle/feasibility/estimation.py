@@ -31,6 +31,7 @@ from easeml.lifecycle.feasibility.products import say_more_together
 from easeml.lifecycle.feasibility.race import Track, race
 from easeml.lifecycle.feasibility.representations import Representation
 from easeml.lifecycle.feasibility.result import MORE_TOGETHER, NOTHING_FOUND, BayesError
+from easeml.lifecycle.feasibility.sampling import MOST_ROWS, among, drawn_rows, rows_at
 from easeml.lifecycle.feasibility.told import assumptions, notes, tried
 from easeml.lifecycle.feasibility.unseen import rows_with_rare_values
 from easeml.lifecycle.result import Progress, listener
@@ -44,7 +45,9 @@ _MOST = 1.0  # that an error can be: of a regression, always guessing the mean r
 
 @dataclass(frozen=True)
 class _Asked:
-    """What was asked, checked. ``names`` of classes; ``variance`` of a target of numbers."""
+    """What was asked, checked. ``names`` of classes; ``variance`` of a target of numbers; ``there``:
+    rows that were given, of which ``inputs`` may be a draw.
+    """
 
     inputs: Inputs
     target: Target
@@ -54,6 +57,7 @@ class _Asked:
     confidence: float
     until_decided: bool
     seed: int
+    there: int = 0
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,7 @@ def bayes_error(
     confidence: float = 0.95,
     halving: bool = True,
     until_decided: bool = False,
+    most_rows: int = MOST_ROWS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> BayesError:
@@ -144,7 +149,8 @@ def bayes_error(
         halving: drop representations that fall behind; without, all read all rows.
         until_decided: stop at the first size that decides the verdict (the chance of error is split
             over the sizes).
-        seed: of the folds, of random features, and of learners.
+        most_rows: of more than that, so many are looked at, drawn at random.
+        seed: of that draw, of the folds, of random features, and of learners.
         progress: is called with the share of the work that is done, in [0, 1].
 
     Raises:
@@ -159,6 +165,7 @@ def bayes_error(
         confidence=confidence,
         halving=halving,
         until_decided=until_decided,
+        most_rows=most_rows,
         seed=seed,
         progress=progress,
     )
@@ -175,6 +182,7 @@ def answers_by_size(
     confidence: float = 0.95,
     halving: bool = True,
     until_decided: bool = False,
+    most_rows: int = MOST_ROWS,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[BayesError]:
@@ -182,7 +190,13 @@ def answers_by_size(
 
     The arguments are those of ``bayes_error``.
     """
+    there = np.size(y)
+    drawn = drawn_rows(there, most_rows, seed)
+    if drawn is not None and np.shape(X)[:1] == (there,):  # or it is refused below
+        X, y = rows_at(X, drawn), rows_at(y, drawn)
+        representations = [among(drawn, one) for one in representations]
     asked = _check(X, y, goal, task, confidence, until_decided, seed)
+    asked = replace(asked, there=there)
     threads = 1 if len(asked.inputs) < learners.ONE_THREAD else None
     with threadpool_limits(threads):
         course = _prepare(asked, representations)
@@ -297,7 +311,8 @@ def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) ->
         work=_work(tracks) / (len(tracks) * sum(course.sizes)),
         final=final,
         assumes=assumptions(course.competitors, count),
-        notes=notes(asked.inputs),
+        notes=notes(asked.inputs, asked.there),
+        there=asked.there,
     )
     if classes:
         answer = replace(

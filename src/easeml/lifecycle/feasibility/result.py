@@ -86,6 +86,7 @@ class BayesError(Result):
     ``goal`` is an accuracy or R2. ``risk``: chance that the verdict is wrong. ``more_examples``
     would turn the verdict into ``next_verdict``; None where no number up to a thousandfold would.
     ``balanced``: errors and goal are of balanced accuracy, on rows whose classes are equally likely.
+    ``there``: rows that were given; where ``rows`` are fewer, these were drawn of them at random.
     ``work``: share of the work of reading all rows in all representations. ``final``: all rows are
     read.
     """
@@ -115,6 +116,7 @@ class BayesError(Result):
     assumes: tuple[str, ...]
     notes: tuple[str, ...]
     balanced: bool = False
+    there: int = 0
 
     @property
     def advice(self) -> str:
@@ -144,6 +146,9 @@ class BayesError(Result):
                 f"models can be foreseen. Add inputs that say more, or lower the goal.{self._to_clean()}"
             )
         begin = f"Whether a goal of {self.goal:g} can be reached cannot be told yet."
+        if self.rows < self.there:
+            looked = f"{self.rows:,} of {self.there:,} rows were looked at"
+            return f"{begin} {looked}: look at more, or add inputs that say more.{self._to_clean()}"
         if self.more_examples is None:
             return f"{begin} Add rows, or inputs that say more.{self._to_clean()}"
         return (

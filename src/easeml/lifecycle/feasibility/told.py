@@ -68,11 +68,18 @@ def assumptions(competitors: Competitors, rows: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def notes(inputs: Inputs) -> tuple[str, ...]:
-    """Return what people should know of their rows."""
+def notes(inputs: Inputs, there: int) -> tuple[str, ...]:
+    """Return what people should know of their rows, ``there`` in all."""
+    told = _of_copies(inputs)
+    if len(inputs) < there:
+        told.insert(0, f"{len(inputs):,} of {there:,} rows were looked at, drawn at random.")
+    return tuple(told)
+
+
+def _of_copies(inputs: Inputs) -> list[str]:
     if not inputs.duplicates:
-        return ()
+        return []
     share = f"{inputs.duplicates:.1%} of the rows repeat the inputs of another"
     if (np.diff(np.sort(inputs.groups)) == 0).any():
-        return (f"{share}; they are kept on the same side, so that none is its own neighbour.",)
-    return (f"{share}; that many are taken for the nature of the data, not for copies.",)
+        return [f"{share}; they are kept on the same side, so that none is its own neighbour."]
+    return [f"{share}; that many are taken for the nature of the data, not for copies."]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LEAST_RISK = 1e-4  # what is less is not claimed
 _GOAL = "What is to be reached: 0.9 is 90 % of accuracy."
+_MOST_ROWS = "Of more rows than these, so many are looked at, drawn at random."
 _OF = "What the goal is of: accuracy, or R2 of a number, where nothing is said."
 
 
@@ -31,6 +32,7 @@ class FeasibilityConfig:
         float, Field(gt=0, lt=1, description="Confidence of the bounds and the verdict.")
     ] = 0.95
     quick: Annotated[bool, Field(description="Stop as soon as the verdict is decided.")] = False
+    most_rows: Annotated[int, Field(ge=100, description=_MOST_ROWS)] = 50_000
     seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
     def __post_init__(self) -> None:
@@ -58,6 +60,7 @@ def _ask(
         "representations": facts.get("representations", ()),
         "confidence": state.confidence,
         "until_decided": state.quick,
+        "most_rows": state.most_rows,
         "seed": state.seed,
         "progress": facts.get("progress"),
     }
