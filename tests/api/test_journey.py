@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 from furnish import furnish
-from inline_worker import work_off
+from inline_worker import claim, work_off
 from test_asking_tools import toys, upload
 from test_reports import APPLICATIONS
 
@@ -87,6 +87,32 @@ def test_a_goal_asks_feasibility_by_itself(
     named = {"kind", "reason", "gain", "interval", "human_minutes", "device_seconds"}
     for action in found["actions"]:
         assert named <= set(action)
+
+
+def test_a_tool_that_failed_is_said_to_have_and_not_advised_again(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    """What is wrong with its answer would come again; who wants to may ask all the same."""
+    set_goal(client, ann, application, "accuracy >= 0.85").raise_for_status()
+    claimed = claim(store)
+    assert claimed is not None
+    with store.write() as tx:
+        tx.queue.fail(claimed[1], error="Its memory is used up.", retry=False, cost=0.0)
+
+    found = asked(client, ann, application)
+    station = next(one for one in found["stations"] if one["name"] == "Feasible?")
+    assert station["state"] == "trouble"
+    assert station["said"] == "It was asked and failed: Its memory is used up."
+    assert found["questions"][0]["answer"] == station["said"]
+    assert "ask-feasibility" not in kinds(found)
+
+    ask = {"tool": "feasibility", "parameters": {"goal": 0.85}}
+    place = f"{APPLICATIONS}/{application}/reports"
+    client.post(place, json=ask, headers=ann.headers).raise_for_status()
+    station = asked(client, ann, application)["stations"][2]
+    assert station["said"] == "Being asked."
+    work_off(store, tmp_path)
+    assert asked(client, ann, application)["questions"][0]["known"]
 
 
 def test_next_reads_no_rows_however_many_there_are(client: TestClient, store: Store, ann) -> None:

@@ -212,9 +212,12 @@ def _ask_labels(facts: Facts) -> Action | None:
 
 
 def _is_due(facts: Facts, tool: str, answer: object) -> bool:
-    """Tell whether a tool is to be asked: it is not, and its answer lacks or is of older rows."""
+    """Tell whether a tool is to be asked: it is not, and its answer lacks or is of older rows.
+
+    One that failed on these rows would fail again.
+    """
     is_known = answer is not None and tool not in facts.stale
-    return not is_known and tool not in facts.asked | facts.untold
+    return not is_known and tool not in facts.asked | facts.untold | facts.failed.keys()
 
 
 def check_labels(facts: Facts) -> Action | None:
@@ -362,7 +365,7 @@ def _pick(facts: Facts) -> Action | None:
 
 def _meter(facts: Facts) -> Action | None:
     tried = facts.search.tried if facts.search else 0
-    is_due = not facts.meter and "meter" not in facts.asked | facts.untold
+    is_due = not facts.meter and "meter" not in facts.asked | facts.untold | facts.failed.keys()
     if not is_due or tried < _MANY_TRIED or not facts.count("test"):
         return None
     why = (

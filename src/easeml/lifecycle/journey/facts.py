@@ -138,8 +138,8 @@ class Facts:
     monitoring said last, and ``moved``: what it found to have moved since the model learned, as a
     sentence; empty where nothing has. ``debugged``: was ``debug`` ever asked? ``remedy``: what it
     proposed since monitoring looked; None: it was not asked, or has none. ``asked``: tools that are
-    being asked now. ``stale``: tools whose answer is of an older version of the data, or another
-    goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
+    being asked now. ``failed``: tools that ended without an answer when they were asked last, and
+    why. ``stale``: tools whose answer is of an older version of the data, or another goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
     be tested any more. ``untold``: tools that tell nothing of such a target. ``forecasts``: the
     target follows its own past. ``told``: how many rows' truth came since the data was made.
     """
@@ -174,6 +174,7 @@ class Facts:
     work: Mapping[str, WorkLeft] = field(default_factory=dict)
     answers: int = 0  # of people, which no version has yet
     asked: frozenset[str] = frozenset()
+    failed: Mapping[str, str] = field(default_factory=dict)
     stale: frozenset[str] = frozenset()
     parts: tuple[Part, ...] = ()
     worn: int = 0

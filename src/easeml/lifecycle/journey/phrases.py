@@ -88,6 +88,11 @@ def checked_so_far(suspects: Suspects) -> str:
     return f"{so_far}; {suspects.wrong:,} {verb} wrong"
 
 
+def what_failed(facts: Facts, tool: str) -> str:
+    """Return why a tool that was asked has no answer."""
+    return f"It was asked and failed: {facts.failed[tool]}"
+
+
 def counted(number: float, noun: str, plural: str = "") -> str:
     """Return a number with its noun, in the plural where that is right."""
     if round(number) == 1:

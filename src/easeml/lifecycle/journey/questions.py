@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from easeml.lifecycle.journey.actions import Action
 from easeml.lifecycle.journey.facts import Facts, Feasible
-from easeml.lifecycle.journey.phrases import best_of, between, goal_of, told
+from easeml.lifecycle.journey.phrases import best_of, between, goal_of, told, what_failed
 from easeml.lifecycle.journey.testing import ROW_SHARES, TOLERANCE, rows_to_test
 from easeml.objective_names import in_words
 
@@ -40,16 +40,21 @@ def _reachable(facts: Facts) -> Question:
         return Question(asked, f"It is reached: {found} on test rows.", True, tool)
     feasible = facts.feasible
     if feasible is None:
-        missing = "Nobody has asked yet what any model could reach with these rows."
-        if "feasibility" in facts.asked:
-            missing = "It is being found out."
-        return Question(asked, missing, False, tool)
+        return Question(asked, _why_not_known(facts, tool), False, tool)
     begin = {
         "realistic": f"Yes, {goal_of(facts)} is realistic.",
         "unrealistic": f"No, {goal_of(facts)} is out of reach with these columns and labels.",
         "cannot tell": "That cannot be told yet.",
     }.get(feasible.verdict, _not_judged(facts, feasible))
     return Question(asked, f"{begin} {best_of(feasible)}", bool(feasible.verdict), tool)
+
+
+def _why_not_known(facts: Facts, tool: str) -> str:
+    if tool in facts.asked:
+        return "It is being found out."
+    if tool in facts.failed:
+        return what_failed(facts, tool)
+    return "Nobody has asked yet what any model could reach with these rows."
 
 
 def _not_judged(facts: Facts, feasible: Feasible) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from easeml.lifecycle.journey.actions import Action
 from easeml.lifecycle.journey.facts import Facts, Part
-from easeml.lifecycle.journey.phrases import best_of, between, checked_so_far, counted
+from easeml.lifecycle.journey.phrases import best_of, between, checked_so_far, counted, what_failed
 from easeml.objective_names import in_words
 
 State = Literal["done", "next", "open", "skipped", "trouble"]
@@ -96,9 +96,12 @@ Known = tuple[str, State, str]
 
 
 def _if_told(facts: Facts, known: Known) -> Known:
-    """Return what is known of a station; of one whose tool tells nothing of the target, that."""
+    """Return what is known of a station; of one whose tool failed, or tells nothing, that."""
     name, state, _ = known
-    is_untold = state == "open" and _TOOL_OF.get(name) in facts.untold
+    tool = _TOOL_OF.get(name, "")
+    if tool in facts.failed and tool not in facts.asked:
+        return name, "trouble", what_failed(facts, tool)
+    is_untold = state == "open" and tool in facts.untold
     return (name, "skipped", _UNTOLD) if is_untold else known
 
 

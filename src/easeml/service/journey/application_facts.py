@@ -1,7 +1,7 @@
 """The facts of an application, as the service kept them; nothing is computed from rows."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from operator import itemgetter
 
@@ -9,7 +9,7 @@ from easeml.contract import applications as contract
 from easeml.contract.jobs import Job
 from easeml.contract.models import Measure, TrainedModel
 from easeml.contract.reports import Report
-from easeml.contract.states import TAUGHT, VersionState, WorkState
+from easeml.contract.states import TASKS_UNDER_WAY, TAUGHT, TaskState, VersionState, WorkState
 from easeml.data import ALL_ROLES
 from easeml.errors import EasemlError
 from easeml.lifecycle import journey
@@ -32,9 +32,10 @@ from easeml.service.production import feedback
 from easeml.service.tasks import requests
 from easeml.service.work import queue
 from easeml.store import Tables, records
-from easeml.store.records import Application, DatasetVersion, Json
+from easeml.store.records import Application, DatasetVersion, Json, Task
 from easeml.store.shapes import ColumnSeen
 
+_ASKED = (*TASKS_UNDER_WAY, TaskState.FAILED)
 _LEAST_MISSING = 0.001  # share of missing cells below which a column is not named
 
 
@@ -58,6 +59,7 @@ def facts_of(
     tested, tested_by, readings = _tested(shown, unit)
     found = feasible.now(tables, application, version, by_tool.get(feasible.TOOL))
     work, answers = _work(tables, application)
+    tasks = requests.of_kind(tables, tools.KIND, subject=version.id, state=_ASKED)
     return Facts(
         target=application.target,
         is_ready=version.state == VersionState.READY,
@@ -90,7 +92,8 @@ def facts_of(
         tests=_tests(by_tool.get("ci")),
         work=work,
         answers=answers,
-        asked=_asked(tables, application),
+        asked=frozenset(_tool_of(task) for task in tasks if task.state in TASKS_UNDER_WAY),
+        failed=_failed(tasks, by_tool),
         worn=kept_gates.retirable(kept_gates.of_application(tables, application.id), version),
         untold=_untold(application, version),
         forecasts=bool(application.rules.forecast),
@@ -269,7 +272,20 @@ def _tests(report: Report | None) -> dict[str, str]:
     return {str(condition): report.verdict}
 
 
-def _asked(tables: Tables, application: Application) -> frozenset[str]:
-    """Return the tools that are being asked now."""
-    under_way = requests.under_way(tables, tools.KIND, application.version_id)
-    return frozenset(tools.Told.from_json(task.payload).tool for task in under_way)
+def _failed(tasks: Sequence[Task], answered: Mapping[str, Report]) -> dict[str, str]:
+    """Return the tools that ended without an answer when they were asked last, and why.
+
+    ``tasks``: the oldest first.
+    """
+    failed = {}
+    for task in tasks:
+        tool = _tool_of(task)
+        answer = answered.get(tool)
+        has_answered_since = answer is not None and answer.created > task.created
+        if task.state == TaskState.FAILED and not has_answered_since:
+            failed[tool] = task.error
+    return failed
+
+
+def _tool_of(task: Task) -> str:
+    return tools.Told.from_json(task.payload).tool
