@@ -233,14 +233,17 @@ def test_what_a_sample_suggests_is_checked_in_all_rows(tmp_path: Path) -> None:
     )
     frame["y"] = RNG.permutation(["a", "b"] * 2500)
     frame["id"] = [*range(4999), 7]
+    frame["size"] = RNG.normal(size=5000)
     table = read_table(write(tmp_path, frame.to_csv(index=False)))
     whole, sampled = (infer_table(table, "y", sample=sample) for sample in (10_000, 100))
-    assert "evenly spaced" in sampled.notes[0]
+    assert "100 evenly spaced rows" in sampled.notes[0]
+    assert sampled.columns[-1].evidence.startswith("In 100 rows looked at: Numbers from ")
     for one, other in zip(whole.columns, sampled.columns, strict=True):
         assert (one.type, one.role, one.missing) == (other.type, other.role, other.missing), (
             one.name
         )
         assert (one.distinct, one.classes) == (other.distinct, other.classes), one.name
+        assert one.distribution == other.distribution, one.name
 
 
 def test_confidence_is_a_probability_and_evidence_a_sentence(tmp_path: Path) -> None:

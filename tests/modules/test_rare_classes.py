@@ -1,5 +1,6 @@
 """Intervals of qualities where a class has few rows: how often they hold the truth."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -106,15 +107,28 @@ ALL_KINDS = ["f1-macro", "matthews", "roc-auc", "average-precision", "brier", "l
 
 @pytest.mark.parametrize("name", ALL_KINDS)
 def test_with_many_rows_of_each_class_the_interval_is_that_of_the_bootstrap(name: str) -> None:
-    random = np.random.default_rng(3)
-    heights = random.normal(size=4_000)
-    actual = (heights + random.normal(size=4_000) > 0).astype(int)
+    is_that_of_the_bootstrap(name)
+
+
+@pytest.mark.parametrize("name", ["roc-auc", "average-precision"])
+def test_areas_of_very_many_rows_are_told_by_resamples_of_some_of_them(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[interval.__module__], "_ROWS_RESAMPLED", 1_000)
+    is_that_of_the_bootstrap(name)
+
+
+def is_that_of_the_bootstrap(name: str) -> None:
+    """The interval is as wide as resamples of as many rows are spread."""
+    random, count = np.random.default_rng(3), 4_000
+    heights = random.normal(size=count)
+    actual = (heights + random.normal(size=count) > 0).astype(int)
     chances = 1 / (1 + np.exp(-2 * heights))
     shares = np.column_stack([1 - chances, chances])
     _, low, high = interval(name, *told(actual, shares), resamples=100)
     drawn = []
     for _ in range(100):
-        rows = random.integers(4_000, size=4_000)
+        rows = random.integers(count, size=count)
         drawn.append(score(name, *told(actual[rows], shares[rows])))
     spread = 2 * 1.96 * np.std(drawn)
     assert high - low == pytest.approx(spread, rel=0.25)

@@ -214,22 +214,30 @@ def of_areas(
     ends are as far off as the mean of theirs, times how much areas spread less together than each
     by itself. 0 to 1 where there is no area.
 
-    ``prepared``: classes, probabilities and perhaps weights of rows; ``resamples``: places of rows.
+    Resamples may be smaller than the rows are many (P. Bickel, F. Götze and W. van Zwet, Resampling
+    fewer than n observations, Statistica Sinica 7, 1997): areas of m of n rows spread sqrt(n / m)
+    times as much.
+
+    ``prepared``: classes, probabilities and perhaps weights of rows; ``resamples``: places of rows,
+    all of one size.
     """
     found = areas(*prepared)
     if not found:
         return 0.0, 1.0
     values = np.array([area.value for area in found.values()])
     off = []
+    size = rows = len(prepared[0])
     for chosen in resamples:
+        size = len(chosen)
         again = areas(*[of_rows[chosen] for of_rows in prepared])
         # of a class that is not among these rows nothing is known: it is where it was
         off.append([again.get(code, area).value - area.value for code, area in found.items()])
-    spreads = np.std(off, axis=0)
+    errors = np.array(off) * math.sqrt(size / rows)
+    spreads = errors.std(axis=0)
     ends = np.array(list(map(_ends_of_area, found.values(), spreads)))
     together = 1.0
     if spreads.any():
-        together = min(1.0, float(np.mean(off, axis=1).std() / spreads.mean()))
+        together = min(1.0, float(errors.mean(axis=1).std() / spreads.mean()))
     below, above = together * np.abs(ends - values[:, None]).mean(axis=0)
     return max(0.0, float(values.mean() - below)), min(1.0, float(values.mean() + above))
 

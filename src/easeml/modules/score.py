@@ -3,6 +3,7 @@
 Qualities are scaled so that 1 is best. Rows whose actual value is missing are left out.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ SPREADS = "standard deviations"
 _SEED = 20180801
 _LEAST_QUALITY = -1.0
 _MOST_RESAMPLES, _LEAST_RESAMPLES, _DRAWS = 1000, 100, 4_000_000
+_ROWS_RESAMPLED, _RAREST_RESAMPLED = 20_000, 500  # rows in all, and of the rarest class
 _LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM = 20, 200_000  # it reads all of them as a table
 
 
@@ -222,12 +224,12 @@ def _with_interval(
     of_numbers = _ends_of_numbers(of, measure, prepared, count)
     if of_numbers is not None:
         return _holding(value, *of_numbers)
-    draws = _resamples(rows, count)
     areas = getattr(of, "areas", None)
     if areas is not None:
+        draws = _resamples(rows, count, _enough_to_resample(prepared[0]))
         return value, *of_areas(areas, prepared, draws)
     resampled = []
-    for chosen in draws:
+    for chosen in _resamples(rows, count, rows):
         resampled.append(measure(*[of_rows[chosen] for of_rows in prepared]))
     return _holding(value, *between_draws(resampled))
 
@@ -274,7 +276,7 @@ def _of_program(
 ) -> tuple[float, float, float]:
     """Return the value with its interval as ``_with_interval``, in one call of the objective."""
     most = max(_LEAST_OF_PROGRAM, _ROWS_OF_PROGRAM // len(known))
-    draws = list(_resamples(len(known), min(resamples, most)))
+    draws = list(_resamples(len(known), min(resamples, most), len(known)))
     names = list(map(bytes, draws))
     once = dict(zip(names, draws, strict=True))  # of two rows there are four
     value, *found = measure.values_of_resamples(known, predicted, list(once.values()))
@@ -283,11 +285,21 @@ def _of_program(
     return _holding(value, *between_draws(resampled))
 
 
-def _resamples(rows: int, draws: int) -> Iterator[NDArray[np.intp]]:
-    """Give the places of the rows of each resample."""
+def _enough_to_resample(known: NDArray[np.intp]) -> int:
+    """Return of how many rows areas are resampled, at most all: some hundreds of the rarest class.
+
+    All rows of a large table would take longer than many models do.
+    """
+    fewest = np.unique(known, return_counts=True)[1].min()
+    enough = max(_ROWS_RESAMPLED, math.ceil(_RAREST_RESAMPLED * len(known) / fewest))
+    return min(len(known), enough)
+
+
+def _resamples(rows: int, draws: int, size: int) -> Iterator[NDArray[np.intp]]:
+    """Give the places of the ``size`` rows of each resample."""
     random = np.random.default_rng(_SEED)
     for _ in range(draws):
-        yield random.integers(rows, size=rows)
+        yield random.integers(rows, size=size)
 
 
 def _holding(value: float, low: float, high: float) -> tuple[float, float, float]:

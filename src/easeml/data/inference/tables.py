@@ -136,9 +136,11 @@ def _looked_at(
     for name, array in texts.items():
         told = told_type(table, name)
         report = judge(name, array, told)
+        whole = array
         if looked is not table:
-            report = _checked(report, column_text(table, name), partial(judge, told=told))
-        found.append(replace(report, distribution=distribution(array, report)))
+            whole = column_text(table, name)
+            report = _checked(report, whole, looked.num_rows, partial(judge, told=told))
+        found.append(replace(report, distribution=distribution(whole, report)))
 
     by_name = dict(cells)
     for report in with_natures(found, texts):
@@ -231,9 +233,12 @@ def _sampled(table: pa.Table, sample: int) -> pa.Table:
 
 
 def _checked(
-    report: ColumnReport, array: pa.Array, judge: Callable[[str, pa.Array], ColumnReport]
+    report: ColumnReport,
+    array: pa.Array,
+    looked: int,
+    judge: Callable[[str, pa.Array], ColumnReport],
 ) -> ColumnReport:
-    """What a sample suggests, if it holds for all rows; else what all rows suggest to ``judge``."""
+    """What ``looked`` rows suggest, if it holds for all; else what all rows suggest to ``judge``."""
     # What matters for these is which values there are.
     are_labels = report.type in ("category", "text")
     needs_all = any((report.role == "drop", are_labels, report.missing_codes))
@@ -246,13 +251,16 @@ def _checked(
     has_more_classes = bool(report.classes) and distinct != report.distinct
     if made.bad.any() or has_more_classes:
         return judge(report.name, array)
-    return replace(report, missing=float(made.missing.mean()), distinct=distinct)
+    missing = float(made.missing.mean())
+    evidence = f"In {looked:,} rows looked at: {report.evidence}"
+    return replace(report, missing=missing, distinct=distinct, evidence=evidence)
 
 
 def _sampling_notes(table: pa.Table, looked: pa.Table) -> list[str]:
     if looked is table:
         return []
-    return [f"Columns were judged by {looked.num_rows} evenly spaced rows and checked against all."]
+    looked_at = f"{looked.num_rows:,} evenly spaced rows"
+    return [f"Columns were judged by {looked_at} and checked against all."]
 
 
 def _reading_notes(table: pa.Table) -> list[str]:

@@ -139,9 +139,10 @@ class Facts:
     sentence; empty where nothing has. ``debugged``: was ``debug`` ever asked? ``remedy``: what it
     proposed since monitoring looked; None: it was not asked, or has none. ``asked``: tools that are
     being asked now. ``failed``: tools that ended without an answer when they were asked last, and
-    why. ``stale``: tools whose answer is of an older version of the data, or another goal. ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can
-    be tested any more. ``untold``: tools that tell nothing of such a target. ``forecasts``: the
-    target follows its own past. ``told``: how many rows' truth came since the data was made.
+    why. ``stale``: tools whose answer is of an older version of the data, or another goal.
+    ``parts``: the further conditions of the goal. ``worn``: test rows on which no model can be
+    tested any more. ``untold``: tools that tell nothing of such a target. ``forecasts``: the target
+    follows its own past. ``told``: how many rows' truth came since the data was made.
     """
 
     target: str
