@@ -38,6 +38,20 @@ def test_wrong_answers_in_a_region_are_to_be_checked() -> None:
     assert remedy.low <= remedy.corrected <= remedy.high
 
 
+def test_of_many_rows_some_are_looked_at_and_all_tell_the_share_of_mistakes() -> None:
+    """A quarter of a million rows would take hours."""
+    inputs, codes = rows(4000, 2)
+    wrong = (inputs["site"] == "west").to_numpy()
+    told = facts(rows(900, 1), (inputs, np.where(wrong, 1 - codes, codes)))
+    answer = TOOL.answer(told, {"most_rows": 500})
+    assert answer.notes[0].startswith("500 of 4,000 validation rows were looked at")
+    west = next(row for row in answer.tables[0].rows if "site is west" in row[0])
+    assert west[2] < 250  # a third of the rows that were looked at
+    said = told["predictions"]
+    truth = told["answers"].astype(object).to_numpy()
+    assert answer.numbers[0].value == np.mean(said.values != truth)
+
+
 def explain(mistakes: pd.DataFrame) -> list[Explained]:
     """Say what moved predictions, the same of each."""
     return [Explained("yes", "yes", {"z": -0.31, "x": 0.2})] * len(mistakes)

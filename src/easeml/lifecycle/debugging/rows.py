@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,14 @@ class Judged:
         """Return how many rows there are."""
         return len(self.inputs)
 
+    def at_most(self, rows: int, seed: int) -> Judged:
+        """Return so many of these rows, drawn at random, in their order; all where no more are there."""
+        if len(self) <= rows:
+            return self
+        drawn = np.sort(np.random.default_rng(seed).choice(len(self), rows, replace=False))
+        inputs, answers = self.inputs.iloc[drawn], self.answers.iloc[drawn]
+        return Judged(self.name, inputs, answers, self.wrong[drawn], self.sureness[drawn])
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -58,6 +66,11 @@ class Case:
     def is_of_classes(self) -> bool:
         """Is the answer a class, rather than a number?"""
         return self.tolerance is None
+
+    def at_most(self, rows: int, seed: int) -> Case:
+        """Return this with so many validation rows and rows of production, drawn at random."""
+        production = self.production and self.production.at_most(rows, seed)
+        return replace(self, validation=self.validation.at_most(rows, seed), production=production)
 
 
 def case_of(

@@ -27,6 +27,10 @@ _LEVEL = "Chance that any slice is named where mistakes are spread by chance."
 _TOLERANCE = (
     "Error above which a number is a mistake; by default, a fifth of the validation rows are."
 )
+_MOST_ROWS = (
+    "Validation rows, and rows of production, that are looked at. Of more so many are drawn at "
+    "random: fewer are quicker, more tell of smaller slices."
+)
 _CAME = (
     "Mistakes that were to be corrected, and that are fewer of as many rows, with 95 % intervals. "
     "Whatever else changed counts, too; and as such rows were named because they were bad, some "
@@ -52,6 +56,7 @@ class DebugConfig:
         int, Field(ge=1, description="The slice whose mistakes are listed, by its number.")
     ] = 1
     tolerance: Annotated[float | None, Field(gt=0, description=_TOLERANCE)] = None
+    most_rows: Annotated[int, Field(ge=100, description=_MOST_ROWS)] = 10_000
     seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 
@@ -63,9 +68,9 @@ def _ask(config: DebugConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, De
     """Every question stands alone: the state is the configuration."""
     from easeml.lifecycle.debugging import Followed, came_of, debug
 
-    case = _case(facts, config.tolerance)
+    whole = _case(facts, config.tolerance)
     found = debug(
-        case,
+        whole.at_most(config.most_rows, config.seed),
         level=config.level,
         most=config.most,
         permutations=max(399, round(12 / config.level)),
@@ -74,7 +79,7 @@ def _ask(config: DebugConfig, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, De
     )
     followed = list(map(Followed.from_json, facts.get("followed", ())))
     came = [came_of(one, _case(facts, one.tolerance)) for one in followed]
-    return _answer(found, config, facts.get("explain"), followed, came), config
+    return _answer(whole, found, config, facts.get("explain"), followed, came), config
 
 
 def _case(facts: Mapping[Fact, Any], tolerance: float | None) -> Case:
@@ -93,16 +98,17 @@ def _case(facts: Mapping[Fact, Any], tolerance: float | None) -> Case:
 
 
 def _answer(
+    whole: Case,
     found: Debugged,
     config: DebugConfig,
     explain: Explain | None,
     followed: list[Followed],
     came: list[Came | None],
 ) -> ToolAnswer:
-    case = found.case
-    numbers = [_share(case.validation)]
-    if case.production is not None:
-        numbers.append(_share(case.production))
+    judged = [whole.validation]
+    if whole.production is not None:
+        judged.append(whole.production)
+    numbers = list(map(_share, judged))
     numbers.append(Number("slices", "Slices with more mistakes", len(found.diagnoses)))
     if found.remedies:
         first = found.remedies[0]
@@ -115,12 +121,12 @@ def _answer(
                 first.high,
             )
         )
-    notes = []
-    if case.tolerance is not None:
-        notes.append(f"A prediction that is off by more than {case.tolerance:.4g} is a mistake.")
-    if case.production is None:
+    notes = [_sampled(one, config.most_rows) for one in judged if len(one) > config.most_rows]
+    if whole.tolerance is not None:
+        notes.append(f"A prediction that is off by more than {whole.tolerance:.4g} is a mistake.")
+    if whole.production is None:
         notes.append("No rows of production with their truth: what changed cannot be seen.")
-    if case.train is None:
+    if whole.train is None:
         notes.append("No training rows were given: wrong answers in them cannot be found.")
     return ToolAnswer(
         advice=_advice(found),
@@ -131,6 +137,14 @@ def _answer(
         tables=(*_promised(followed, came), *_tables(found, config, explain)),
         notes=tuple(notes),
         remedies=found.remedies,
+    )
+
+
+def _sampled(judged: Judged, looked: int) -> str:
+    """Return which rows all but their share of mistakes was told by."""
+    return (
+        f"{looked:,} of {len(judged):,} {judged.name} rows were looked at, drawn at random. "
+        "Mistakes are counted among these."
     )
 
 
