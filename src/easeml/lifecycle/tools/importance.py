@@ -6,7 +6,7 @@ L. Breiman, Machine Learning 45, 2001, section 10; for any model: Fisher, Rudin 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from easeml.figures import Figure
 
 _DRAWN = 20  # columns
+_TENTHS, _LEAST_OF_PART = 10, 5
 _MUCH = 0.1  # of quality: a column that costs less dominates nothing
 _DOMINATES = 5.0  # times what the next column costs
 _NEARLY_ALL = 0.8  # of what all columns cost together
@@ -48,7 +49,7 @@ class ImportanceConfig:
     """What is drawn by chance is the same for the same seed."""
 
     rounds: Annotated[int, Field(ge=1, le=100, description="How often a column is shuffled.")] = 10
-    rows: Annotated[int, Field(ge=2, description="Rows that are predicted at most.")] = 500
+    rows: Annotated[int, Field(ge=2, description="Rows that are predicted at most.")] = 2_000
     seed: Annotated[int, Field(description="Seed of the random numbers.")] = 0
 
 
@@ -56,14 +57,17 @@ class ImportanceConfig:
 class _Measured:
     """What was measured so far: the quality as it is, and what each column lost, round for round.
 
-    ``unrelated``: the quality of the same predictions, given for other rows. ``groups``: of columns
-    that no other step looked at; ``together``: how often one was shuffled.
+    ``without``: the quality without each tenth of the rows. ``losses``: of each column in each
+    round, of all rows and without each tenth. ``unrelated``: the quality of the same predictions,
+    given for other rows. ``groups``: of columns that no other step looked at; ``together``: how
+    often one was shuffled.
     """
 
     config: ImportanceConfig
     quality: float | None = None
+    without: tuple[float, ...] = ()
     unrelated: float = 0.0
-    losses: tuple[tuple[float, ...], ...] = ()
+    losses: tuple[tuple[tuple[float, ...], ...], ...] = ()
     groups: tuple[Group, ...] = ()
     together: int = 0
 
@@ -75,11 +79,15 @@ class _Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Weight:
-    """How much quality a column costs when it is shuffled; the error is None after one round."""
+    """How much quality a column costs when it is shuffled; the error is None after one round.
+
+    ``by_chance``: the part of the error that shuffling has, on these very rows.
+    """
 
     column: str
     loss: float
     error: float | None
+    by_chance: float = 0.0
 
 
 def _open(config: ImportanceConfig) -> _Measured:
@@ -96,11 +104,13 @@ def _ask(state: _Measured, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, _Meas
     if not columns:
         raise InvalidInput("There is no column to weigh.", where="inputs")
     measure = facts["quality"]
+    tenth = _tenths_of(len(inputs), state.config)
     if state.quality is None:
         predicted = facts["predict"](inputs)
         state = replace(
             state,
             quality=measure(answers, predicted),
+            without=_without_tenths(measure, answers, predicted, tenth),
             unrelated=measure(_shuffled(answers, state.config), predicted),
             losses=((),) * len(columns),
             groups=first_groups(len(columns)),
@@ -109,31 +119,76 @@ def _ask(state: _Measured, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, _Meas
     state = replace(state, groups=divided(state.groups))
     group = next_group(state.groups) or Group((_in_turn(state.losses),))
     random = np.random.default_rng([state.config.seed, 1 + state.steps + state.together])
-    order = random.permutation(len(inputs))
+    order = _within_tenths(tenth, random)
     shuffled = inputs.copy(deep=False)
     for name in map(columns.__getitem__, group.places):
         shuffled[name] = inputs[name].iloc[order].set_axis(inputs.index)
     assert state.quality is not None
-    loss = state.quality - measure(answers, facts["predict"](shuffled))
-    after = _with(state, group, loss)
+    predicted = facts["predict"](shuffled)
+    loss = state.quality - measure(answers, predicted)
+    if len(group.places) > 1:
+        after = _with_group(state, group, loss)
+    else:
+        found = np.array(_without_tenths(measure, answers, predicted, tenth))
+        after = _with_column(state, group, (loss, *(state.without - found)))
     return _answer(after, inputs), after
 
 
-def _in_turn(losses: tuple[tuple[float, ...], ...]) -> int:
+def _in_turn(losses: tuple[tuple[Any, ...], ...]) -> int:
     """Return the place of the column that was shuffled least often; of several the first."""
     return min(range(len(losses)), key=lambda place: len(losses[place]))
 
 
-def _with(state: _Measured, group: Group, loss: float) -> _Measured:
-    """Return what is known after a group, or a single column, was shuffled."""
-    others = without(state.groups, group)
-    if len(group.places) > 1:
-        known = replace(group, loss=loss)
-        return replace(state, groups=(*others, known), together=state.together + 1)
-    place = min(group.places)
+def _with_group(state: _Measured, group: Group, loss: float) -> _Measured:
+    """Return what is known after a group of columns was shuffled together."""
+    known = replace(group, loss=loss)
+    groups = (*without(state.groups, group), known)
+    return replace(state, groups=groups, together=state.together + 1)
+
+
+def _with_column(state: _Measured, alone: Group, found: tuple[float, ...]) -> _Measured:
+    """Return what is known after a single column was shuffled."""
+    place = min(alone.places)
     losses = list(state.losses)
-    losses[place] = (*losses[place], loss)
-    return replace(state, losses=tuple(losses), groups=others)
+    losses[place] = (*losses[place], found)
+    return replace(state, losses=tuple(losses), groups=without(state.groups, alone))
+
+
+def _tenths_of(rows: int, config: ImportanceConfig) -> np.ndarray:
+    """Return the tenth (rows,) that each row is of, drawn at random; fewer parts of few rows."""
+    parts = max(1, min(_TENTHS, rows // _LEAST_OF_PART))
+    return np.random.default_rng([config.seed, 0]).permutation(rows) % parts
+
+
+def _within_tenths(tenth: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Return whose value each row gets (rows,): that of another one of its ``tenth`` (rows,).
+
+    Without a tenth there is then no trace of it.
+    """
+    order = np.arange(len(tenth))
+    for part in np.unique(tenth):
+        inside = random.permutation(np.flatnonzero(tenth == part))
+        order[inside] = np.roll(inside, 1)
+    return order
+
+
+def _without_tenths(
+    measure: Callable[[Any, Any], float], answers: pd.Series, predicted: Any, tenth: np.ndarray
+) -> tuple[float, ...]:
+    """Return the quality without each tenth of the rows; ``tenth`` (rows,): that each is of."""
+    if not tenth.any():
+        return ()
+    found = []
+    for left_out in np.unique(tenth):
+        kept = np.flatnonzero(tenth != left_out)
+        found.append(measure(answers.iloc[kept], _at(predicted, kept)))
+    return tuple(found)
+
+
+def _at(predicted: Any, rows: np.ndarray) -> Any:
+    """Return what was predicted of some rows."""
+    of_rows = getattr(predicted, "of_rows", None)
+    return np.asarray(predicted)[rows] if of_rows is None else of_rows(rows)
 
 
 def _shuffled(answers: pd.Series, config: ImportanceConfig) -> pd.Series:
@@ -179,11 +234,20 @@ def _answer(state: _Measured, inputs: pd.DataFrame) -> ToolAnswer:
     )
 
 
-def _weight(column: str, losses: tuple[float, ...]) -> _Weight:
+def _weight(column: str, losses: tuple[tuple[float, ...], ...]) -> _Weight:
+    """Return what a column costs on average over the rounds.
+
+    Its error is the jackknife's of tenths of the rows (B. Efron and C. Stein, Annals of Statistics
+    9, 1981): it counts that these are some rows of many, and that they were shuffled by chance.
+    """
+    loss, *without_tenths = np.mean(losses, axis=0).tolist()
     error = None
-    if len(losses) > 1:
-        error = float(np.std(losses, ddof=1) / np.sqrt(len(losses)))
-    return _Weight(column, float(np.mean(losses)), error)
+    parts = len(without_tenths)
+    if len(losses) > 1 and parts:
+        error = float(np.std(without_tenths) * np.sqrt(parts - 1))
+    rounds = [of_all for of_all, *_ in losses]
+    by_chance = float(np.std(rounds) / np.sqrt(max(1, len(rounds) - 1)))
+    return _Weight(column, loss, error, by_chance)
 
 
 def _of_groups(groups: tuple[Group, ...]) -> str:
@@ -237,7 +301,7 @@ def _dominance(weights: list[_Weight], known: float, inputs: pd.DataFrame) -> tu
     if len(weights) < 2:
         return ()
     first, second = weights[:2]
-    surely = first.loss - 2 * (first.error or 0.0)
+    surely = first.loss - 2 * first.by_chance  # other columns are shuffled on the same rows
     if surely < max(_MUCH, _DOMINATES * second.loss, _NEARLY_ALL * known):
         return ()
     values: Any = inputs[first.column]
