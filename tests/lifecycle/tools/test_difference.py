@@ -1,5 +1,6 @@
 """The tool that compares two models, beside what a loop over the rows finds."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,3 +151,17 @@ def test_models_that_say_the_same_are_not_to_be_looked_at_row_by_row() -> None:
         "Take the one that is faster or smaller."
     )
     assert answer.tables[0].rows == answer.tables[1].rows == ()
+
+
+def test_the_interval_of_very_many_rows_is_told_by_resamples_of_some_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("easeml.lifecycle.tools.difference._RESAMPLED", 500)
+    answer = tool_named("difference").answer(facts(rows=3_000), {})
+    gain = next(one for one in answer.numbers if one.name == "gain")
+    inputs = facts(rows=3_000)["inputs"]
+    moved = (inputs["shop"] == "east").to_numpy()
+    right = np.where(np.arange(3_000) % 10 == 0, -1.0, 1.0)
+    half = 1.96 * np.std(moved * right) / math.sqrt(3_000)  # of a mean
+    assert gain.low == pytest.approx(gain.value - half, abs=0.25 * half)
+    assert gain.high == pytest.approx(gain.value + half, abs=0.25 * half)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +18,7 @@ from easeml.lifecycle.tool_answer import yes_or_no
 if TYPE_CHECKING:
     import pandas as pd
 
+_RESAMPLED = 20_000  # rows at most, in each resample
 _LISTED = 20  # rows, and groups
 _MISSING = "(missing)"  # what a group is called whose rows have no value
 _CLOSE = 1e-9  # predictions that differ by less are the same: the order of a sum may differ
@@ -153,20 +155,24 @@ def _measure(
 
     The intervals of qualities are of the percentile bootstrap over rows, each drawn with what both
     models say of it (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3).
-    That of the share that changed is Wilson's: where no row changed, others may.
+    Of very many rows some are drawn: m of n spread sqrt(n / m) times as much (Bickel, Götze and van
+    Zwet, Statistica Sinica 7, 1997). That of the share that changed is Wilson's: where no row
+    changed, others may.
     """
     random = np.random.default_rng(config.seed)
+    size = min(len(answers), _RESAMPLED)
     draws = []
     for _ in range(config.resamples):
-        rows = random.integers(len(answers), size=len(answers))
+        rows = random.integers(len(answers), size=size)
         known = answers.iloc[rows]
         of_old = quality(known, before.of_rows(rows))
         of_new = quality(known, now.of_rows(rows))
         draws.append((of_old, of_new, of_new - of_old))
-    low, high = np.quantile(np.asarray(draws), [0.025, 0.975], axis=0)
     of_old = quality(answers, before)
     of_new = quality(answers, now)
     found = (of_old, of_new, of_new - of_old)
+    spread = (np.array(draws) - found) * math.sqrt(size / len(answers))
+    low, high = found + np.quantile(spread, [0.025, 0.975], axis=0)
     triples = []
     for place, value in enumerate(found):
         triples.append((value, min(value, float(low[place])), max(value, float(high[place]))))
