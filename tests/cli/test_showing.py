@@ -221,6 +221,7 @@ def test_a_measure_has_no_digits_that_say_nothing(value: float, has_unit: bool, 
 def test_a_score_below_one_is_never_told_as_one() -> None:
     assert score(0.999999) == "0.9999"
     assert score(1.0) == "1.0000"
+    assert (score(111.7298), score(144718.0086)) == ("112", "144,718")  # mistakes, labels
     assert score(0.97979) == "0.9798"
 
 

@@ -17,6 +17,7 @@ def kept(measure: Mapping[str, Any]) -> Measure | None:
 
 _SMALL = 1e-3  # what is less has digits that say nothing, where the unit is 1
 _ALMOST_ONE = 0.9999
+_LARGE = 100
 _LARGEST = 1e15  # from which on digits before the point say nothing
 
 
@@ -28,7 +29,12 @@ def figure(value: float) -> str:
 
 
 def score(value: float) -> str:
-    """Return a score to four places: 0.9798. What is less than 1 is never told as 1.0000."""
+    """Return a score to four places: 0.9798. What is less than 1 is never told as 1.0000.
+
+    What is large, as a number of mistakes is, has no place for them: 112, 144,718.
+    """
+    if abs(value) >= _LARGE:
+        return f"{value:,.0f}"
     return f"{_short_of_one(value):.4f}"
 
 

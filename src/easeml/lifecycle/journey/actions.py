@@ -235,10 +235,10 @@ def check_labels(facts: Facts) -> Action | None:
     minutes = items * (left.seconds / 60)
     share = suspects.listed / max(1, suspects.rows)
     why = (
-        f"{suspects.listed} of {suspects.rows:,} answers in column '{facts.target}' look wrong "
+        f"{suspects.listed:,} of {suspects.rows:,} answers in column '{facts.target}' look wrong "
         f"({share:.1%}); models learn from those that are. Check the likeliest {items} first."
     )
-    evidence = [f"{suspects.listed} labels contradict what models learn from the other rows"]
+    evidence = [f"{suspects.listed:,} labels contradict what models learn from the other rows"]
     if suspects.checked:
         evidence.append(checked_so_far(suspects))
     gain = estimates.of_checked_labels(suspects, items)

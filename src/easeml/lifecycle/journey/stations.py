@@ -166,7 +166,7 @@ def _clean(facts: Facts) -> Known:
     if suspects is None:
         looked = "Nobody looked for wrong labels."
         return "Clean", "open", f"{holes} {looked}".lstrip()
-    labels = f"{suspects.listed} of {suspects.rows:,} labels look wrong."
+    labels = f"{suspects.listed:,} of {suspects.rows:,} labels look wrong."
     if suspects.checked:
         labels = f"{labels} {checked_so_far(suspects)}."
     is_clean = suspects.listed + len(facts.holes) == 0
