@@ -19,7 +19,7 @@ from easeml.service.models import kept_models
 from easeml.service.storage import uploads
 from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables, Transaction
-from easeml.store.records import Application, Job, Task, TrainedModel
+from easeml.store.records import Application, Job, Task
 
 KIND = "import-model"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_. -]{0,63}")
@@ -83,11 +83,6 @@ def request(
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Keep what was imported as a trained model; the scheduler considers it as any other."""
     kept_models.keep(tx, task, result, digests, str(result.value["name"]))
-
-
-def is_imported(tables: Tables, model: TrainedModel) -> bool:
-    """Tell whether a model was trained elsewhere."""
-    return not model.candidate_id and tables.tasks.get(model.task_id).spec_kind == KIND
 
 
 def _checked_name(name: str) -> str:
