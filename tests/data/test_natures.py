@@ -352,3 +352,9 @@ def test_numbers_of_what_several_rows_are_of_are_groups(tmp_path: Path, name: st
     report = seen(tmp_path, **steps)[name]
     assert (report.type, report.nature) == ("category", "group")
     assert f"Rows of the same '{name}' belong together" in report.evidence
+
+
+def test_the_target_is_no_group(tmp_path: Path) -> None:
+    content = pd.DataFrame({"x": RNG.normal(size=200), "product": list("abcdefghij" * 20)})
+    found = infer(write(tmp_path, content.to_csv(index=False)), "product")
+    assert "belong together" not in found.columns[1].evidence

@@ -86,6 +86,16 @@ def _as_time(report: ColumnReport, sure: float, why: str) -> ColumnReport:
     return replace(report, nature="time", nature_confidence=sure, evidence=evidence)
 
 
+def as_target(report: ColumnReport, sure: float) -> ColumnReport:
+    """The report of a column that is the target: its rows are not parts of a group."""
+    evidence = report.evidence.replace(_belong_together(report.name), "").rstrip()
+    return replace(report, nature="target", nature_confidence=sure, evidence=evidence)
+
+
+def _belong_together(name: str) -> str:
+    return f"Rows of the same '{name}' belong together: think of a split by group."
+
+
 def _group(report: ColumnReport, rows: int) -> ColumnReport | None:
     """Labels of somebody or something that several rows share."""
     are_labels = report.type not in {"number", "timestamp"}
@@ -95,12 +105,11 @@ def _group(report: ColumnReport, rows: int) -> ColumnReport | None:
     if not is_group:
         return None
 
-    together = f"Rows of the same '{report.name}' belong together: think of a split by group."
     found = replace(
         report,
         nature="group",
         nature_confidence=0.75 if each >= 1.3 else 0.6,
-        evidence=f"{report.evidence} {together}",
+        evidence=f"{report.evidence} {_belong_together(report.name)}",
     )
     is_identifier = each <= 2 and names.names_identifier(report.name)
     if not is_identifier:

@@ -16,7 +16,7 @@ from easeml.data.inference.copies import copies_note
 from easeml.data.inference.distribution import distribution
 from easeml.data.inference.far_targets import far_target_notes
 from easeml.data.inference.leaks import LeakFinder
-from easeml.data.inference.natures import with_natures
+from easeml.data.inference.natures import as_target, with_natures
 from easeml.data.inference.nearly_numbers import nearly_number_notes
 from easeml.data.inference.spellings import spelling_notes
 from easeml.data.inference.target import TargetProposal, propose_target
@@ -88,7 +88,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
             declare_columns(reports, target)  # raises what is wrong
         return _without_target(reports, table.num_rows, notes)
     place = names.index(proposal.name)
-    reports[place] = _as_target(reports[place], proposal)
+    reports[place] = as_target(reports[place], proposal.confidence)
     if reports[place].type == "number":
         notes += far_target_notes(table, proposal.name)
     decided = declare_columns(reports, proposal.name)
@@ -198,10 +198,6 @@ def _without_target(reports: list[ColumnReport], rows: int, notes: list[str]) ->
     usable = list(filter(attrgetter("distinct"), reports)) or reports
     said = [*notes, "No column suggests itself as target."]
     return Inference(reports, rows, "", schema_of(usable, ()), None, said, sure=False)
-
-
-def _as_target(report: ColumnReport, proposal: TargetProposal) -> ColumnReport:
-    return replace(report, nature="target", nature_confidence=proposal.confidence)
 
 
 def _with_reason(report: ColumnReport, proposal: TargetProposal) -> ColumnReport:
