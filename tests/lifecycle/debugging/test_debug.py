@@ -28,7 +28,7 @@ def test_wrong_answers_in_a_region_are_to_be_checked() -> None:
     assert "the probability of what was predicted" in mistakes.note
     assert answer.verdict == "faults"
     assert answer.tables[0].rows[0][0] == "1. site is west"
-    assert answer.tables[1].rows[0][1] == "wrong answers"
+    assert answer.tables[1].rows[0][1] == "wrong answers, or hard to tell"
     remedy = next(one for one in answer.remedies if one.kind == "check-labels")
     wrong = set(parts[0][0].index[parts[0][2]])
     asked = [item.row for item in remedy.items]
@@ -36,6 +36,21 @@ def test_wrong_answers_in_a_region_are_to_be_checked() -> None:
     assert len(wrong & set(asked)) > 0.6 * len(asked)
     assert {item.suggestion for item in remedy.items} == {"no", "yes"}
     assert remedy.low <= remedy.corrected <= remedy.high
+
+
+def test_what_the_columns_do_not_decide_is_not_promised_to_be_corrected() -> None:
+    """Right answers that are hard to tell look like wrong ones: nobody can say who has not looked."""
+    random = np.random.default_rng(5)
+    parts = []
+    for seed in (1, 2):
+        inputs, codes = rows(1500, seed)
+        share = np.where(inputs["site"] == "west", 0.35, 0.15)
+        parts.append((inputs, np.where(random.random(1500) < share, 1 - codes, codes)))
+    answer = TOOL.answer(facts(*parts), {})
+    assert answer.tables[1].rows[0][1] == "wrong answers, or hard to tell"
+    checks = [remedy for remedy in answer.remedies if remedy.kind == "check-labels"]
+    assert checks
+    assert {remedy.low for remedy in checks} == {0.0}
 
 
 def test_of_many_rows_some_are_looked_at_and_all_tell_the_share_of_mistakes() -> None:

@@ -113,7 +113,7 @@ def _may_be_names(values: Values, numbers: _Numbers) -> bool:
 
 def _with_rare_marks(report: ColumnReport, values: Values, array: pa.Array) -> ColumnReport:
     """The report; where only a few numbers have the unit or currency of their form, they are told."""
-    usual = without_odd_numbers(values)
+    usual = without_odd_numbers(values) if report.format else None
     if usual is None:
         return report
     return with_odd(report, values, usual, array)

@@ -26,7 +26,7 @@ TITLES: dict[Kind, str] = {
     "cells": "broken cells",
     "few": "too few rows like these",
     "drift": "it changed",
-    "labels": "wrong answers",
+    "labels": "wrong answers, or hard to tell",
     "hard": "hard by nature",
 }
 _LEAST_BEFORE = 10  # validation rows of a slice that tell how it was before
@@ -227,6 +227,10 @@ def _of_drift(here: Here, known: Known, clean: np.ndarray, left: float) -> Cause
 
 
 def _of_labels(here: Here, known: Known, clean: np.ndarray, left: float) -> Cause | None:
+    """Wrong answers, if the columns decide what is right: where they do not, it looks the same.
+
+    So it may explain nothing; only who checks some of the answers can tell.
+    """
     opinion = known.opinion
     if opinion is None or left <= 0:
         return None
@@ -243,10 +247,8 @@ def _of_labels(here: Here, known: Known, clean: np.ndarray, left: float) -> Caus
         f"about {share:.0%} of the answers here contradict what other models are surest of, "
         f"elsewhere {usual:.0%}"
     )
-    low_count, high_count = (low - usual) * rows, (high - usual) * rows
-    return Cause(
-        "labels", explained, min(explained, low_count), max(explained, high_count), evidence
-    )
+    most = max(explained, (high - usual) * rows)
+    return Cause("labels", explained, 0.0, most, evidence)
 
 
 def _hard(here: Here, left: float, found: list[Cause]) -> Cause:

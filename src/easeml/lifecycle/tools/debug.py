@@ -39,7 +39,8 @@ _CAME = (
 _ASSUMES = (
     "What is said to be true of validation and production rows is true, but for wrong answers that "
     "are named.",
-    "Where models are surest, what is hard to tell is at most half as frequent as among all rows.",
+    "Where models are surest, what is hard to tell is at most half as frequent as among all rows. "
+    "Rows alone cannot show that: where it does not hold, right answers look wrong.",
     "What a remedy corrects is estimated on the rows looked at; it shows on new ones.",
 )
 
@@ -186,7 +187,8 @@ def _told(remedy: Remedy) -> str:
     cost = f"{remedy.human_minutes:.0f} minutes of a person"
     if not remedy.human_minutes:
         cost = f"{remedy.device_seconds:.0f} s of a device"
-    return f"{remedy.title}: about {remedy.corrected:.0f} mistakes less for {cost}."
+    doubt = ", if those answers are wrong" if remedy.kind == "check-labels" else ""
+    return f"{remedy.title}: about {remedy.corrected:.0f} mistakes less for {cost}{doubt}."
 
 
 def _promised(followed: list[Followed], came: list[Came | None]) -> tuple[Table, ...]:
