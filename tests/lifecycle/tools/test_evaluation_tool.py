@@ -128,7 +128,8 @@ def test_few_rows_that_are_all_right_prove_no_quality_of_one() -> None:
     rows = [[1, 0, 0], [0, 1, 0]] * 33
     answer = TOOL.answer(of_labels(rows, rows), {})
     told = {one.name: (one.value, one.low, one.high) for one in answer.numbers}
+    wilson = 66 / (66 + 1.959963984540054**2)  # where all are right
     for name in ("f1", "exact"):
         value, low, high = told[name]
         assert value == high == 1
-        assert low == pytest.approx(66 / (66 + 1.959963984540054**2))  # Wilson's, where all are right
+        assert low == pytest.approx(wilson)

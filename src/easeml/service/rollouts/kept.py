@@ -280,7 +280,7 @@ def kind_of_target(tables: Tables, application: Application) -> str:
         raise Conflict(
             "Models can be compared on requests where the target is a category or a number.",
             where=application.id,
-            remedy="Let better models serve at once, and prove them by a gate.",
+            remedy="Let better models serve at once, by their quality on validation rows.",
         )
     return kind
 
