@@ -149,14 +149,19 @@ def test_what_was_true_comes_by_file_and_is_scored_by_row(
 ) -> None:
     easeml.command("app", "log", application, "--share", "1")
     said = tmp_path / "said.csv"
-    new = str(folder / "new.csv")
-    easeml.command("predict", application, new, "--name-rows", "--out", str(said))
-    told = easeml.command("app", "feedback", application, str(said), "--value", "topics")
-    assert "40 truths kept" in told
-    assert "could answer" not in told
+    asked = ["predict", application, str(folder / "new.csv"), "--name-rows", "--out", str(said)]
+    deadline = time.monotonic() + 60
     with Client(url=easeml.url, key=easeml.key) as client:
-        deadline = time.monotonic() + 60
-        while (found := client.watch_report(application).labelled) is None:
+        easeml.command(*asked)
+        while not client.request_log(application).rows:  # it is not kept from the first one on
+            assert time.monotonic() < deadline
+            time.sleep(LOOK_EVERY)
+            said.unlink()
+            easeml.command(*asked)
+        told = easeml.command("app", "feedback", application, str(said), "--value", "topics")
+        assert "40 truths kept" in told
+        assert "could answer" not in told
+        while (found := client.watch_report(application).labelled) is None or found.rows < 40:
             assert time.monotonic() < deadline
             time.sleep(LOOK_EVERY)
     assert found.of_labels
