@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
-from easeml.data import declare, infer_table, write_version
+from easeml.data import Declared, declare, infer_table, write_version
 from easeml.ids import new_id
 from easeml.store import Store
 from easeml.store.records import (
@@ -49,11 +49,14 @@ class Furniture:
         return self.model_ids[1]
 
 
-def _stored_version(store: Store, tenant_id: str) -> dict:
-    """Keep the rows of a small declared version; return the fields of its record that tell of them."""
+def _irises() -> Declared:
     sizes, kinds = [f"{size}.5" for size in range(20)], ["setosa", "virginica"] * 10
     table = pa.table({"size": sizes, "kind": kinds})
-    made = declare(table, infer_table(table).columns, "kind")
+    return declare(table, infer_table(table).columns, "kind")
+
+
+def _stored_version(store: Store, tenant_id: str, made: Declared) -> dict:
+    """Keep the rows of a declared version; return the fields of its record that tell of them."""
     with TemporaryDirectory() as folder:
         write_version(Path(folder, "version"), made)
         digest = store.artefacts.put(tenant_id, Path(folder, "version"))
@@ -67,15 +70,19 @@ def _stored_version(store: Store, tenant_id: str) -> dict:
     }
 
 
-def furnish(store: Store, tenant_id: str) -> Furniture:
-    """Give a tenant a dataset and a serving application whose search rests."""
+def furnish(store: Store, tenant_id: str, data: Declared | None = None) -> Furniture:
+    """Give a tenant a dataset and a serving application whose search rests.
+
+    ``data``: the rows; without them, those of some irises.
+    """
+    declared = data or _irises()
     made = Furniture(
         *(new_id(prefix) for prefix in ("data", "ver", "app", "job", "task")),
         model_ids=(new_id("model"), new_id("model")),
     )
     first, live = made.model_ids
     owner = {"tenant_id": tenant_id}
-    upload_id, rows = new_id("ver"), _stored_version(store, tenant_id)
+    upload_id, rows = new_id("ver"), _stored_version(store, tenant_id, declared)
     artefact, _ = store.artefacts.put_stream(tenant_id, [b"a tree"], 100)
     with store.write() as tx:
         tables = tx.scoped(tenant_id)
@@ -108,7 +115,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                 name="irises",
                 dataset_id=made.dataset_id,
                 version_id=made.version_id,
-                target="kind",
+                target=declared.target,
                 objective="accuracy",
                 state="serving",
                 live_model_id=live,

@@ -12,13 +12,14 @@ import sqlalchemy as sa
 from fastapi.testclient import TestClient
 from inline_worker import consider, train, work_off
 
-from easeml.contract.states import WorkKind, WorkState, WorkWay
+from easeml.contract.states import RolloutWay, WorkKind, WorkState, WorkWay
 from easeml.service.production import request_log
 from easeml.service.production.request_log import Seen
 from easeml.service.retention import erased_late, erasing
 from easeml.settings import Settings
 from easeml.store import Store
-from easeml.store.records import WorkAnswer, WorkItem
+from easeml.store.records import Rollout, WorkAnswer, WorkItem
+from easeml.store.shapes import RolloutEvidence, RolloutPlan
 
 HEADER = "email,size,colour,kind\n"
 ANN, EVE = "ann.smith@example.org", "eve.jones@example.org"
@@ -363,6 +364,29 @@ def test_models_that_learnt_of_a_person_go_when_another_serves(desk: Desk, store
     assert erasing.finish(store) == 0
     (report,) = desk.get(f"/datasets/{desk.dataset_id}/erasures")["items"]
     assert [one["serves"] for one in report["models"]] == [False]
+
+
+@pytest.mark.parametrize("way", [RolloutWay.SHADOW, RolloutWay.SHARE, RolloutWay.AFTER])
+def test_a_model_that_is_gone_is_compared_no_more(
+    desk: Desk, store: Store, way: RolloutWay
+) -> None:
+    desk.train()
+    train(store, desk.folder, desk.application["job"]["id"], arm=1)
+    live = desk.live()
+    with store.write() as tx:
+        tables = tx.scoped(desk.person.caller.tenant_id)
+        models = tables.models.list(limit=None)
+        (other,) = [one.id for one in models if one.id != live]
+        pair = (live, other) if way == RolloutWay.AFTER else (other, live)
+        how = way, RolloutPlan([], 0.1, 0.95), RolloutEvidence()
+        rollout = Rollout("roll_1", models[0].tenant_id, desk.id, *pair, *how, share=0.1)
+        tables.rollouts.ensure(rollout)
+    desk.erase(ANN, plan_only=False)
+    assert desk.live() == live
+    with store.read() as tx:
+        ended = tx.unscoped().rollouts.get("roll_1")
+    assert ended.state == "stopped"
+    assert "rows were erased" in ended.reason
 
 
 def test_an_owner_may_rather_have_no_model_than_one_that_knows(desk: Desk, store: Store) -> None:

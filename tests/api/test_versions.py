@@ -392,6 +392,14 @@ def test_what_learned_from_newer_data_serves_where_it_is_worse_by_chance_alone(
     last = desk.get(f"/applications/{desk.id}/promotions")["items"][-1]
     assert "worse by no more than chance: score 0.8850" in last["reason"]
 
+    told_quality(store, live, 0.88)
+    with store.write() as tx:
+        tx.unscoped().models.update(live, compared_by=0.9)  # as an ensemble is
+    assert served(0.875, JobState.RESTING) == live  # that is counted once
+    assert served(0.885, JobState.RESTING) == newer.id
+    last = desk.get(f"/applications/{desk.id}/promotions")["items"][-1]
+    assert "score 0.8850 on the validation rows, 0.8800 before, ranked as 0.9000" in last["reason"]
+
     gate = {"condition": "n > 0.5 +/- 0.4", "reliability": 0.9, "steps": 1}
     desk.post(f"/applications/{desk.id}/gates", 200, json=gate)
     assert served(0.885, JobState.RESTING) == live  # a test would be spent on it

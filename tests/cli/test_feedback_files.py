@@ -62,3 +62,21 @@ def test_a_file_of_predictions_is_one_of_truths_where_a_column_says_what_was_tru
     (found,) = parts_of(text, "told.csv", value)
     (told,) = found.root
     assert (told.request_id, told.row, told.value) == ("req_1", 3, "yes")
+
+
+def test_an_empty_truth_is_told_and_other_empty_cells_are_not() -> None:
+    text = "request_id,row,key,topics\nreq_1,0,,\nreq_1,1,,art | chess\n,,7,art\n"
+    (found,) = parts_of(text, "told.csv", "topics")
+    told = [(one.request_id, one.row, one.key, one.value) for one in found.root]
+    assert told == [("req_1", 0, "", ""), ("req_1", 1, "", "art | chess"), ("", 0, "7", "art")]
+
+
+def test_labels_in_json_lines_are_a_list() -> None:
+    (found,) = parts_of('{"key": 7, "value": ["art", "chess"]}\n{"key": 8, "value": []}', "a")
+    assert [one.value for one in found.root] == [["art", "chess"], []]
+
+
+def test_of_predictions_that_have_both_names_the_request_names_a_row() -> None:
+    (found,) = parts_of("key,prediction,request_id,row,value\n7,no,req_1,3,yes\n", "told.csv")
+    (told,) = found.root
+    assert (told.request_id, told.row, told.key) == ("req_1", 3, "")

@@ -15,6 +15,7 @@ from easeml.data import (
     Declared,
     declare,
     export_version,
+    feed,
     infer_table,
     parse_rows,
     read_easeml,
@@ -90,6 +91,16 @@ def test_as_an_input_or_by_wish_such_a_column_stays_what_it_was(tmp_path: Path) 
     assert by_wish.schema_out.columns["tags"].type == "category"
     with pytest.raises(DatasetError, match="only a target can have several labels"):
         declare(read, infer_table(read, "a").columns, "a", set={"tags": "labels"})
+
+
+@pytest.mark.parametrize("role", ["pool", "production"])
+def test_rows_with_several_answers_are_not_kept_without_them(tmp_path: Path, role: str) -> None:
+    cells = [cell.replace("{}", "; ") for cell in COMMON] * 5
+    path = table_of(tmp_path, cells)
+    version = declared(path)
+    with pytest.raises(DatasetError, match=f"{role.capitalize()} rows are kept without") as refused:
+        feed(version, read_table(path), "more.csv", role)
+    assert "easeml predict" in refused.value.remedy
 
 
 def test_rows_with_known_labels_fit_and_others_are_named(tmp_path: Path) -> None:

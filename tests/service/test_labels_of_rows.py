@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from easeml.client import Client
 from easeml.errors import Conflict
-from service_process import EasemlProcess
+from service_process import LOOK_EVERY, EasemlProcess
 
 pytestmark = pytest.mark.service
 
@@ -141,6 +142,36 @@ def test_nobody_is_asked_about_rows_with_several_answers(
         told = client.application(application)
         tasks = list(client.version_tasks(told.version_id, kind="find-work"))
         assert tasks == []
+
+
+def test_what_was_true_comes_by_file_and_is_scored_by_row(
+    easeml: EasemlProcess, application: str, folder: Path, tmp_path: Path
+) -> None:
+    easeml.command("app", "log", application, "--share", "1")
+    said = tmp_path / "said.csv"
+    asked = ["predict", application, str(folder / "new.csv"), "--name-rows", "--out", str(said)]
+    deadline = time.monotonic() + 60
+    with Client(url=easeml.url, key=easeml.key) as client:
+        easeml.command(*asked)
+        while not client.request_log(application).rows:  # it is not kept from the first one on
+            assert time.monotonic() < deadline
+            time.sleep(LOOK_EVERY)
+            said.unlink()
+            easeml.command(*asked)
+        told = easeml.command("app", "feedback", application, str(said), "--value", "topics")
+        assert "40 truths kept" in told
+        assert "could answer" not in told
+        while (found := client.watch_report(application).labelled) is None or found.rows < 40:
+            assert time.monotonic() < deadline
+            time.sleep(LOOK_EVERY)
+    assert found.of_labels
+    assert found.rows == 40
+    scores = []
+    for row in rows_of(said.read_text()):
+        one, true = (set(filter(None, row[name].split(" | "))) for name in ("prediction", "topics"))
+        scores.append(2 * len(one & true) / (len(one) + len(true)) if one | true else 1)
+    assert found.quality == pytest.approx(sum(scores) / 40)
+    assert "F1 by row where the truth came" in easeml.command("app", "watch-report", application)
 
 
 def test_an_export_predicts_the_same_labels(

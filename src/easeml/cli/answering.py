@@ -199,7 +199,7 @@ def _told(done: WorkDone) -> str:
 
 def _print_turn(found: WorkTurn) -> None:
     if found.item is None:
-        say("Nothing is left to ask you.")
+        say(f"Nothing is left to ask you. {found.never}".rstrip())
         return
     _print_item(found.item)
     say(f"Answer it with: easeml work answer {found.item.id} VALUE")

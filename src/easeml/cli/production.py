@@ -204,7 +204,8 @@ def _print_report(found: WatchReport) -> None:
     ]
     true = found.labelled
     if true is not None:
-        pairs.append(("right where the truth came", _between(true.quality, true.low, true.high)))
+        title = "F1 by row where the truth came" if true.of_labels else "right where the truth came"
+        pairs.append((title, _between(true.quality, true.low, true.high)))
         pairs.append(("rows of these", true.rows))
     pairs += [(f"drawn at random, {claim.by}", _said_of(claim)) for claim in found.claims]
     if found.remedy:

@@ -164,8 +164,9 @@ def _print_by_label(found: list[LabelFound]) -> None:
     """Print how each label is found."""
     rows = []
     for one in found:
-        shares = map(figure, (one.precision, one.recall, one.f1))
-        rows.append((one.label, one.rows, one.said, *shares))
+        shares = (one.precision, one.recall, one.f1)
+        told = [None if share is None else figure(share) for share in shares]
+        rows.append((one.label, one.rows, one.said, *told))
     print_table(["label", "rows", "said", "precision", "recall", "F1"], rows)
 
 

@@ -15,6 +15,7 @@ from easeml.contract.version_changes import change_of
 from easeml.contract.versions import Comparison, RowRange, TrainRow, TrainRows, VersionLine
 from easeml.errors import NotFound
 
+_SAME_ROWS = "the same rows; their cells and answers are not compared"
 _SHOWN_VALUES = 6
 _ROLES = ("train", "validation", "test", "pool", "production")
 
@@ -121,7 +122,7 @@ def print_comparison(found: Comparison) -> None:
             ("switched off", found.switched_off),
             ("switched on", found.switched_on),
             ("schema", "\n".join(found.schema_differences) or "the same"),
-            ("data", "" if any(changes) else "the same"),
+            ("data", "" if any(changes) else _SAME_ROWS),
         ]
     )
 

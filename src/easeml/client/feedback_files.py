@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,7 +30,7 @@ def parts_of(
     Raises ``InvalidInput`` for what cannot be read, naming the file (``where``) or the row, from 0.
     """
     told = []
-    for row in _read(content, where):
+    for row in _read(content, where, value):
         named = _named(row, value)
         says_so = at_random is not None and isinstance(named, dict)
         told.append({**named, "at_random": at_random} if says_so else named)
@@ -37,7 +38,7 @@ def parts_of(
         yield _checked(told[start : start + _AT_ONCE], start, value)
 
 
-def _read(content: str, where: str) -> list[dict[str, Any]]:
+def _read(content: str, where: str, value: str) -> list[dict[str, Any]]:
     lines = content.splitlines()
     try:
         if content.lstrip().startswith("["):
@@ -48,20 +49,26 @@ def _read(content: str, where: str) -> list[dict[str, Any]]:
         raise InvalidInput(f"This is not JSON: {error}.", where=where, remedy=_FORMS) from error
     header = lines[0] if lines else ""
     delimiter = max(_DELIMITERS, key=header.count)  # spreadsheets of many countries write ;
-    return list(map(_filled, csv.DictReader(lines, delimiter=delimiter)))
+    rows = csv.DictReader(lines, delimiter=delimiter)
+    return list(map(partial(_filled, value), rows))
 
 
 def _named(row: Any, value: str) -> Any:
-    """Return what names a row and says what was true of it; what is no row is told later."""
+    """Return what names a row and says what was true of it; what is no row is told later.
+
+    Predictions of rows with a key may have both names: the request is told.
+    """
     if not isinstance(row, dict):
         return row
     found = {name: row[name] for name in _NAMES if name in row}
+    if found.get("request_id"):
+        found.pop("key", None)
     return {**found, "value": row[value]} if value in row else found
 
 
-def _filled(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a row that are not empty."""
-    return {name: value for name, value in row.items() if value not in (None, "")}
+def _filled(value: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the cells of a row that are not empty, and what was true: a row may have no label."""
+    return {name: cell for name, cell in row.items() if cell or (name == value and cell == "")}
 
 
 def _checked(told: list[dict[str, Any]], start: int, value: str) -> Feedback:
@@ -72,7 +79,7 @@ def _checked(told: list[dict[str, Any]], start: int, value: str) -> Feedback:
         first = error.errors()[0]
         place = next(iter(first["loc"]), 0)
         number = start + place if isinstance(place, int) else start
-        said = first["msg"]
+        said = first["msg"].removeprefix("Value error, ")
         if first["type"] == "missing":
             lacking = first["loc"][-1]
             column = value if lacking == "value" else lacking

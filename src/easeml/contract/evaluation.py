@@ -56,15 +56,16 @@ class WorstExample(Answer):
 class LabelFound(Answer):
     """How a label is found, where rows may have several: ``rows`` have it, ``said`` were given it.
 
-    ``precision``, ``recall`` and ``f1`` in [0, 1]; 0 where nothing tells.
+    ``precision``, ``recall`` and ``f1`` in [0, 1]; null where nothing tells, as of a label that no
+    row has or is given.
     """
 
     label: str
     rows: int
     said: int
-    precision: float
-    recall: float
-    f1: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
 
 
 class CurvePoint(Answer):

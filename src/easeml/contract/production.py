@@ -51,15 +51,16 @@ class Told(Request):
     """What was true of a row that an endpoint was asked about.
 
     It is named by the ``request_id`` of the answer and its number in the request, from 0, or by the
-    ``key`` that was sent with it as a column of that name. ``at_random``: the row was drawn at
-    random from all of its days, whatever is known of it; false withdraws that this was said, and
-    None says nothing of it.
+    ``key`` that was sent with it as a column of that name. ``value``: where rows may have several
+    labels, a list of them, or a text as in the table; empty of a row without any. ``at_random``:
+    the row was drawn at random from all of its days, whatever is known of it; false withdraws that
+    this was said, and None says nothing of it.
     """
 
     request_id: str = Field("", max_length=100)
     row: int = Field(0, ge=0)
     key: str = Field("", max_length=1000)
-    value: str | float | bool
+    value: str | float | bool | list[str]
     at_random: bool | None = None
 
     @model_validator(mode="before")

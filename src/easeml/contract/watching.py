@@ -18,13 +18,15 @@ class Drift(Answer):
 class Labelled(Answer):
     """The share of right predictions among the newest rows whose truth came, at most 500.
 
-    With its 95 % interval.
+    With its 95 % interval. ``of_labels``: rows may have several, and it is F1 of those of a row,
+    averaged over the rows.
     """
 
     rows: int
     quality: float
     low: float
     high: float
+    of_labels: bool = False
 
 
 class Claim(Answer):

@@ -129,7 +129,8 @@ class WorkTurn(Answer):
     none. ``promise`` and ``says``: as in the queue. ``seconds_left``: that the open items should
     take. ``seconds_given``: that all answers so far took. ``brought``: by the newest batch; null
     before the first. ``making``: the version that is being made of answers. ``disputed``: items on
-    which people differ, and that wait for an owner's word.
+    which people differ, and that wait for an owner's word. ``never``: why nobody is ever asked
+    here; empty where people are.
     """
 
     application_id: str
@@ -146,6 +147,7 @@ class WorkTurn(Answer):
     brought: WorkBrought | None = None
     making: WorkMaking | None = None
     disputed: int = 0
+    never: str = ""
 
 
 class WorkDone(Answer):

@@ -82,15 +82,16 @@ class WorstExample:
 class LabelFound:
     """How a label is found: ``rows`` have it, ``said`` were given it.
 
-    ``precision``, ``recall`` and ``f1`` in [0, 1]; 0 where nothing tells.
+    ``precision``, ``recall`` and ``f1`` in [0, 1]; None where nothing tells, as of a label that no
+    row has or is given.
     """
 
     label: str
     rows: int
     said: int
-    precision: float
-    recall: float
-    f1: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,9 @@ def wilson_interval(share: float, rows: int) -> tuple[float, float]:
     scale = 1 + _Z**2 / rows
     centre = (share + _Z**2 / (2 * rows)) / scale
     half = _Z * np.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2)) / scale
-    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+    # Of all rows or none an end is the share itself, which rounding may miss.
+    low, high = min(share, float(centre - half)), max(share, float(centre + half))
+    return max(0.0, low), min(1.0, high)
 
 
 def _of_numbers(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: int) -> Evaluation:
@@ -249,9 +252,19 @@ def _named(row: NDArray[np.float64], labels: Sequence[str]) -> str:
 def _label_found(label: str, actual: NDArray, predicted: NDArray) -> LabelFound:
     right = float((actual * predicted).sum())
     rows, said = int(actual.sum()), int(predicted.sum())
-    precision, recall = right / max(said, 1), right / max(rows, 1)
-    f1 = 2 * right / max(rows + said, 1)
-    return LabelFound(label, rows, said, precision, recall, f1)
+    return LabelFound(
+        label=label,
+        rows=rows,
+        said=said,
+        precision=_share_of(right, said),
+        recall=_share_of(right, rows),
+        f1=_share_of(2 * right, rows + said),
+    )
+
+
+def _share_of(part: float, whole: int) -> float | None:
+    """Return a part of a whole; None of nothing."""
+    return part / whole if whole else None
 
 
 def _codes(labels: Any, said: Unseen) -> NDArray[np.intp]:

@@ -208,6 +208,9 @@ def installed_tools() -> Installed[Tool]:
 
 OF_ONE_ANSWER = "It looks at one answer a row, and these rows may have several."
 """Why a tool is not asked about such rows, which does not say ``several``."""
+INSTEAD_OF_SEVERAL = (
+    "Ask it of an application that predicts one of them, such as a column that says yes or no."
+)
 
 
 def of_one_answer() -> frozenset[str]:

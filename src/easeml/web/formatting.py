@@ -192,6 +192,14 @@ def answered(value: Any) -> str:
     return said or "no label"
 
 
+def several_of(schema_out: Mapping[str, Any]) -> str:
+    """Return of what a row may have several: ``labels`` or ``numbers``; empty of one answer."""
+    node = next(iter(schema_out.get("nodes", {}).values()), {})
+    if node.get("labels"):
+        return "labels"
+    return "numbers" if node.get("parts") else ""
+
+
 def minutes(seconds: float) -> str:
     """Say a limit as its field takes it: minutes to two digits, three of less than one."""
     value = seconds / 60

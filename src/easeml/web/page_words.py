@@ -84,6 +84,14 @@ PLACES = (
         'the tab Release and watch, "What is kept of requests"',
         "./history#kept",
     ),
+    Place(
+        rf"easeml app feedback {_ID} FILE",
+        'the tab Release and watch, "What is kept of requests"',
+        "./history#kept",
+    ),
+    Place(
+        r"easeml data replace ID FILE", 'the tab Data, "Add rows, or replace all"', "./data#drop"
+    ),
     Place(r"easeml predict ID FILE", 'the tab Try it, "Many rows"', "./try"),
     Place(r"easeml app delete", 'the tab Settings, "Delete"', "./settings#delete"),
     Place(r"easeml app (?:show|wait)(?: app_\w+)?", "the tab Overview", "."),

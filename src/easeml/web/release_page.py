@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from easeml.contract.application_views import ServingHistory
 from easeml.contract.states import RolloutWay
-from easeml.web.formatting import counted
+from easeml.web.formatting import counted, several_of
 
 _WAYS = {
     RolloutWay.AT_ONCE: "A better model serves at once.",
@@ -61,9 +61,20 @@ def needs_of(view: ServingHistory, titled: Callable[[str], str]) -> list[Need]:
     if view.gates.retirable:
         rows = counted(view.gates.retirable, "test row")
         found.append(Need(f"Worn out: {rows}.", "Learn from them", "/history#gate"))
-    if view.kept is not None and not view.kept.share and view.application.live_model:
+    if _lacks_requests(view):
         found.append(Need(_NOT_KEPT, "Keep requests", "/history#kept"))
     return found
+
+
+def _lacks_requests(view: ServingHistory) -> bool:
+    """Tell whether requests would tell how right a model is, and are not kept.
+
+    No word on a row is taken where it has several numbers.
+    """
+    application = view.application
+    if view.kept is None or several_of(application.schema_out) == "numbers":
+        return False
+    return not view.kept.share and application.live_model is not None
 
 
 def parts_of(
@@ -124,7 +135,7 @@ def _picking(view: ServingHistory, titled: Callable[[str], str]) -> Part:
     if picking.running and not picking.proving:
         return Part(f"{counted(picking.models, 'model')} are compared now.", is_open=True)
     if picking.why_not:
-        return Part("They predict numbers: classes are compared.")
+        return Part(picking.why_not)
     if picking.says and not picking.proving:
         return Part(titled(picking.says))
     ways = {"daily": "They are compared every day.", "alert": "Compared when watching asks."}

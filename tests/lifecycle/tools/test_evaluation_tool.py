@@ -100,3 +100,36 @@ def test_of_many_classes_the_most_frequent_is_one_that_there_is() -> None:
     (baseline,) = [one for one in answer.numbers if one.name == "baseline"]
     assert baseline.title == "Right if it always said kind 29"
     assert baseline.value == pytest.approx(8 / 150)
+
+
+def of_labels(actual: list[list[int]], said: list[list[int]]) -> dict:
+    """Return rows that may have the labels economy, sport and weather."""
+    cells = np.empty(len(actual), dtype=object)
+    cells[:] = [np.array(row, dtype=float) for row in actual]
+    labels = ("economy", "sport", "weather")
+    return {
+        "inputs": pd.DataFrame({"x": np.arange(float(len(actual)))}),
+        "answers": pd.Series(cells),
+        "predictions": Unseen(np.array(said, dtype=float), labels=labels),
+    }
+
+
+def test_of_a_label_that_no_row_has_nothing_is_told() -> None:
+    rows = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 0]]
+    answer = tool_conformance.check(TOOL, of_labels(rows, rows))
+    assert answer.tables[0].rows[2] == ("weather", 0, 0, None, None, None)
+    assert "worst" not in answer.advice
+    assert "weather: how well that is found is not known" in answer.advice
+    wrong = TOOL.answer(of_labels(rows, [*rows[:3], [0, 1, 0]]), {})
+    assert "sport is found worst (F1 0.8, 2 rows have it)" in wrong.advice
+
+
+def test_few_rows_that_are_all_right_prove_no_quality_of_one() -> None:
+    rows = [[1, 0, 0], [0, 1, 0]] * 33
+    answer = TOOL.answer(of_labels(rows, rows), {})
+    told = {one.name: (one.value, one.low, one.high) for one in answer.numbers}
+    wilson = 66 / (66 + 1.959963984540054**2)  # where all are right
+    for name in ("f1", "exact"):
+        value, low, high = told[name]
+        assert value == high == 1
+        assert low == pytest.approx(wilson)

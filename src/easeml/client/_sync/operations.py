@@ -1057,8 +1057,9 @@ class Operations(Calls):
         """Keep what was true of rows that an endpoint was asked about.
 
         It is kept also where the row is not (yet), and the newest word on a row counts. A number
-        may have a decimal comma. Raises ``NotFound``, and ``InvalidInput`` for a comma that may
-        be one of thousands: then nothing is kept.
+        may have a decimal comma. Raises ``NotFound``, and ``InvalidInput`` for what is empty,
+        for a list where rows have one answer, and for a comma that may be one of thousands: then
+        nothing is kept.
         """
         return self._send(
             FeedbackKept,
@@ -1783,6 +1784,6 @@ class Operations(Calls):
         """Have a task look for doubtful cells and for what people should be asked.
 
         Where that was done just so already, nothing more happens. Raises ``NotFound``,
-        ``Conflict`` while the data is being prepared.
+        ``Conflict`` while the data is being prepared, and where rows may have several answers.
         """
         return self._send(Doubts, f"/applications/{application_id}/doubts")

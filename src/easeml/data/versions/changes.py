@@ -64,6 +64,7 @@ def feed(
             every column that is plainly broken in the new rows (``plausible``).
     """
     _check_role(role)
+    _check_may_lack_answers(version, role)
     split = Split.of(version.summary)
     divided_by = split.column if role is None else ""
     frame, notes_on_cells = _typed_rows(version, table, name, role, divided_by)
@@ -98,6 +99,18 @@ def _check_role(role: str | None) -> None:
             f"{role!r} is not a role of a row.",
             where="role",
             remedy=f"One of {', '.join(ALL_ROLES)}.",
+        )
+
+
+def _check_may_lack_answers(version: Declared, role: str | None) -> None:
+    """Raise DatasetError where rows were to be kept without the several answers that they have."""
+    several = {*version.schema_out.parts, *version.schema_out.labels_of_rows}
+    if role in UNLABELLED and several:
+        raise DatasetError(
+            f"{role.capitalize()} rows are kept without an answer, which rows cannot be that may "
+            "have several.",
+            where="role",
+            remedy="Feed rows whose answers are known; for the others: easeml predict ID FILE.",
         )
 
 

@@ -79,8 +79,14 @@ def next_actions(facts: Facts) -> list[Action]:
     found = [*first, *later][:MOST_ACTIONS]
     if found:
         return found
-    why = "Nothing that was measured promises more. Watch the rows that come in."
+    why = f"Nothing that was measured promises more. {_how_to_watch(facts)}"
     return [Action("watch", "Watch", why, NO_GAIN)]
+
+
+def _how_to_watch(facts: Facts) -> str:
+    if "monitor" in facts.untold:
+        return "Newer rows whose answers are known tell how right it is: feed them."
+    return "Watch the rows that come in."
 
 
 def _made(facts: Facts, makers: tuple[Callable[[Facts], Action | None], ...]) -> list[Action]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from easeml.lifecycle.journey.actions import Action
 from easeml.lifecycle.journey.facts import Facts, Feasible
 from easeml.lifecycle.journey.phrases import best_of, between, goal_of, told, what_failed
 from easeml.lifecycle.journey.testing import ROW_SHARES, TOLERANCE, rows_to_test
 from easeml.objective_names import in_words
+
+_UNTOLD = "The tool that would tell it tells nothing of such a target."
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,14 @@ class Question:
 
 def questions(facts: Facts, actions: Sequence[Action]) -> list[Question]:
     """Return the five questions, each with its answer or with what is missing to answer it."""
-    return [_reachable(facts), _examples(facts), _better(actions), _newer(facts), _still(facts)]
+    found = [_reachable(facts), _examples(facts), _better(actions), _newer(facts), _still(facts)]
+    return list(map(partial(_if_told, facts), found))
+
+
+def _if_told(facts: Facts, found: Question) -> Question:
+    """Return a question; of one whose tool tells nothing of the target, that nobody can answer it."""
+    is_untold = not found.known and found.tool in facts.untold
+    return Question(found.question, _UNTOLD, False) if is_untold else found
 
 
 def _reachable(facts: Facts) -> Question:

@@ -43,6 +43,10 @@ _TOOL_OF = {
     "Debug": "debug",
 }
 _UNTOLD = "Its tool tells nothing of such a target."
+_UNTOLD_OF = {
+    "Watch": "Newer rows of such a target are not looked at without their answers. Release and "
+    "watch tells how right labels are where the truth came.",
+}
 _MOST_NAMES = 5  # of columns, in one sentence
 _NOTHING = Action("", "", "", None)
 _WITH_FIRST_ACTION: dict[State, State] = {
@@ -102,7 +106,7 @@ def _if_told(facts: Facts, known: Known) -> Known:
     if tool in facts.failed and tool not in facts.asked:
         return name, "trouble", what_failed(facts, tool)
     is_untold = state == "open" and tool in facts.untold
-    return (name, "skipped", _UNTOLD) if is_untold else known
+    return (name, "skipped", _UNTOLD_OF.get(name, _UNTOLD)) if is_untold else known
 
 
 def _goal(facts: Facts) -> Known:

@@ -131,23 +131,40 @@ def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray, unit:
 def _of_labels(found: Evaluation, scores: np.ndarray) -> ToolAnswer:
     """Tell of rows that may have several labels; ``scores`` (n,): F1 of each row."""
     mean = float(scores.mean())
-    half = _Z * float(scores.std()) / np.sqrt(len(scores))
     exact = float((scores == 1).mean())
+    # Scores in [0, 1] vary by no more than shares of the same mean.
+    interval = wilson_interval(mean, len(scores))
     numbers = (
-        Number("f1", "F1 by row", mean, max(0.0, mean - half), min(1.0, mean + half)),
+        Number("f1", "F1 by row", mean, *interval),
         Number("exact", "Rows all right", exact, *wilson_interval(exact, len(scores))),
         Number("rows", "Rows", found.rows),
     )
-    worst = min(found.by_label, key=attrgetter("f1"))
+    advice = f"All labels are right on {exact:.1%} of {found.rows:,} rows. F1 by row is {mean:.4g}."
     return ToolAnswer(
-        advice=f"All labels are right on {exact:.1%} of {found.rows:,} rows. "
-        f"F1 by row is {mean:.4g}. "
-        f"{worst.label} is found worst (F1 {worst.f1:.4g}, {worst.rows:,} rows have it).",
+        advice=f"{advice}{_found_worst(found)}{_not_met(found)}",
         numbers=numbers,
         assumes=_ASSUMES,
         figures=_figures(found),
         tables=(_label_table(found), _worst(found, "F1 of its labels")),
     )
+
+
+def _found_worst(found: Evaluation) -> str:
+    """Return which label is found worst, as a sentence; empty where none is missed."""
+    scores = {one.label: one.f1 for one in found.by_label if one.f1 is not None}
+    label = min(scores, key=scores.__getitem__, default="")
+    if scores.get(label, 1.0) == 1.0:
+        return ""
+    rows = {one.label: one.rows for one in found.by_label}
+    return f" {label} is found worst (F1 {scores[label]:.4g}, {rows[label]:,} rows have it)."
+
+
+def _not_met(found: Evaluation) -> str:
+    """Return of which labels these rows tell nothing, as a sentence; empty where there are none."""
+    unmet = [one.label for one in found.by_label if one.f1 is None]
+    if not unmet:
+        return ""
+    return f" No row has or is given {', '.join(unmet)}: how well that is found is not known."
 
 
 def _label_table(found: Evaluation) -> Table:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from easeml.contract.reports import NewReport
 from easeml.data.types.label_lists import LABELS
 from easeml.errors import Conflict, InvalidInput
-from easeml.lifecycle.tool import OF_ONE_ANSWER, Tool
+from easeml.lifecycle.tool import INSTEAD_OF_SEVERAL, OF_ONE_ANSWER, Tool
 from easeml.service.gates import kept
 from easeml.store import Tables
 from easeml.store.records import Application, TrainedModel
@@ -67,7 +67,7 @@ def has_several(tables: Tables, application: Application) -> bool:
 def check_one_answer(tables: Tables, application: Application) -> None:
     """Raise ``Conflict`` where rows may have several answers: what follows looks at one."""
     if has_several(tables, application):
-        raise Conflict(OF_ONE_ANSWER, where=application.id)
+        raise Conflict(OF_ONE_ANSWER, where=application.id, remedy=INSTEAD_OF_SEVERAL)
 
 
 def _why_no_comparison(tables: Tables, application: Application, tool: Tool) -> str:

@@ -8,7 +8,7 @@ from easeml.contract.resources import Page
 from easeml.contract.states import VersionState
 from easeml.contract.task_views import Task as TaskAnswer
 from easeml.errors import Conflict, InvalidInput
-from easeml.lifecycle.tool import OF_ONE_ANSWER, Tool, all_tools, tool_named
+from easeml.lifecycle.tool import INSTEAD_OF_SEVERAL, OF_ONE_ANSWER, Tool, all_tools, tool_named
 from easeml.lifecycle.tool_parameters import Parameter, parameters_of
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
@@ -24,6 +24,7 @@ from easeml.store.records import Application, DatasetVersion, Report, TrainedMod
 
 _LARGEST = 2**28  # bytes of rows of production
 _OF_ROWS_ALONE = "feasibility"  # the tool that looks at no other rows
+_INSTEAD = {asked_models.OF_CLASSES: "", OF_ONE_ANSWER: INSTEAD_OF_SEVERAL}  # of what never comes
 _DEFAULT_MODELS = {
     "": "the model that serves",
     "one": "the model that serves",
@@ -62,8 +63,7 @@ def ask(
             tool.check(configured, version.target_type == "number")
         why_not = _why_not(tables, application, version, tool)
         if why_not:
-            never = why_not in (asked_models.OF_CLASSES, OF_ONE_ANSWER)
-            remedy = "" if never else "Ask again when that is there."
+            remedy = _INSTEAD.get(why_not, "Ask again when that is there.")
             raise Conflict(why_not, where=application.id, remedy=remedy)
         if rows.digest:
             artefact_references.keep(tx, caller.tenant_id, rows.digest, rows.size)

@@ -92,6 +92,14 @@ def live_quality(
     return quality + flattery, rival.on_validation_rows
 
 
+def live_score(tables: Tables, application: Application) -> float | None:
+    """Return what the live model scores on the validation rows, without what ranks it above that.
+
+    None as of ``live_quality``.
+    """
+    return _live(tables, application).quality
+
+
 def _are_judged_alike(
     tables: Tables, application: Application, live: TrainedModel, rival: TrainedModel
 ) -> bool:
@@ -232,14 +240,18 @@ def live_measure(tables: Tables, application: Application) -> Json | None:
 
 
 def _live(tables: Tables, application: Application) -> Rescored:
-    """Return what is known of the live model on the validation rows of the application's version."""
+    """Return what is known of the live model on the validation rows of the application's version.
+
+    An ensemble is ranked above that.
+    """
     if not application.live_model_id:
         return Rescored("", None)
     model = tables.models.get(application.live_model_id)
     if not _is_comparable(tables, application, model):
         return _rescored(tables, application)
     measure = tables.tasks.get(model.task_id).measure
-    return Rescored(model.id, model.on_validation_rows, measure)
+    quality = model.quality if model.held_out is None else model.held_out
+    return Rescored(model.id, quality, measure)
 
 
 def record(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from easeml.contract.reports import NewVersionReport
 from easeml.contract.task_views import Task as TaskAnswer
 from easeml.errors import Conflict
-from easeml.lifecycle.tool import OF_ONE_ANSWER, tool_named
+from easeml.lifecycle.tool import INSTEAD_OF_SEVERAL, OF_ONE_ANSWER, tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.advice import tools
@@ -51,7 +51,7 @@ def ask(
         target = plan.columns.schema_out
         several = {*target.labels_of_rows, *target.parts}
         if several and not tool.several:
-            raise Conflict(OF_ONE_ANSWER, where=version_id)
+            raise Conflict(OF_ONE_ANSWER, where=version_id, remedy=INSTEAD_OF_SEVERAL)
         told = {
             "plan": declaration_plan.told(plan),
             "tool": tool.name,

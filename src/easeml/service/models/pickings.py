@@ -35,6 +35,7 @@ _DAY = 86_400.0
 _KIND = WorkKind.PICK_LABEL
 _NO_LABELS_LEFT = "The application's budget of labels has too few left."
 _LARGEST = 2**28  # bytes
+_WHY_NOT = {**dict.fromkeys(asked_models.SEVERAL, OF_ONE_ANSWER), "number": asked_models.OF_CLASSES}
 
 
 def get_picking(store: Store, caller: Caller, application_id: str) -> PickingRule:
@@ -54,8 +55,8 @@ def set_picking(store: Store, caller: Caller, application_id: str, wish: NewPick
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         if wish.way != PickingWay.OFF:
-            picked_rows.check_kept(tables, application)
             _check_classes(tables, application)
+            picked_rows.check_kept(tables, application)
         picking = picking_of(tables, application)
         if picking is not None:
             picking = replace(picking, way=wish.way, labels=wish.labels)
@@ -66,7 +67,8 @@ def set_picking(store: Store, caller: Caller, application_id: str, wish: NewPick
 
 
 def _check_classes(tables: Tables, application: Application) -> None:
-    """Raise ``Conflict`` where models predict numbers, which are not compared."""
+    """Raise ``Conflict`` where models predict numbers or several answers, which are not compared."""
+    asked_models.check_one_answer(tables, application)
     why_not = _why_not(tables, application)
     if why_not:
         raise Conflict(why_not, where=application.id)
@@ -74,10 +76,7 @@ def _check_classes(tables: Tables, application: Application) -> None:
 
 def _why_not(tables: Tables, application: Application) -> str:
     """Return why the models of an application are not compared; empty where they are."""
-    kind = tables.versions.get(application.version_id).target_type
-    if kind in asked_models.SEVERAL:
-        return OF_ONE_ANSWER
-    return asked_models.OF_CLASSES if kind == "number" else ""
+    return _WHY_NOT.get(tables.versions.get(application.version_id).target_type, "")
 
 
 def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:
@@ -89,6 +88,7 @@ def pick_now(store: Store, caller: Caller, application_id: str) -> PickingRule:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
+        _check_classes(tables, application)
         picked_rows.check_kept(tables, application)
         picking = picking_of(tables, application) or Picking()
         if picking.rows:

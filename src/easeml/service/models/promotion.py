@@ -39,6 +39,7 @@ from easeml.store.records import (
 
 _DEVIATIONS = 1.96  # half the width of an interval of 95 %
 _OF_PRODUCTION = (PromotionKind.PICKED, PromotionKind.RETURNED)
+_UNCHOSEN = "the rows that judge an ensemble have not chosen it"
 
 
 def consider(tx: Transaction, application_id: str) -> Promotion | None:
@@ -219,12 +220,20 @@ def _why_better(tables: Tables, application: Application, model: TrainedModel) -
     if now <= before:
         return (
             f"{reason}; it learned from the data as it is now, and is worse by no more than chance: "
-            f"score {score(now)} on the validation rows, {score(before)} before"
+            f"score {score(now)} on the validation rows, {_before(tables, application, before)}"
         )
     if now != model.standing:
         return f"{reason}; on the validation rows alone score {score(now)}, over {score(before)}"
     live = {**data, "quality": before, "measure": rescoring.live_measure(tables, application)}
     return f"{reason}, over {of_event(live)}"
+
+
+def _before(tables: Tables, application: Application, ranked: float) -> str:
+    """Return what the live model scores on the validation rows, and as what it is ``ranked``."""
+    found = rescoring.live_score(tables, application)
+    if found is None or found == ranked:
+        return f"{score(ranked)} before"
+    return f"{score(found)} before, ranked as {score(ranked)}: {_UNCHOSEN}"
 
 
 def _event_data(tables: Tables, application: Application, model: TrainedModel) -> Json:

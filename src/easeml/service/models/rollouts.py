@@ -13,6 +13,7 @@ from easeml.contract.states import (
 )
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
+from easeml.service.advice import asked_models
 from easeml.service.models import promotion, retired, returning
 from easeml.service.rollouts import after_release, kept
 from easeml.store import Store, Tables, Transaction, records
@@ -22,6 +23,7 @@ AT_ONCE = (
     "A better model serves at once. Let it be compared with the one that serves first, on live "
     "requests: as a shadow, or by shares of the requests that grow."
 )
+_COMPARES_ONE = "models are compared on one answer a row, and these rows may have several."
 _MOST_SHOWN = 10
 _NO_MEANS = {
     "f-beta",
@@ -50,6 +52,8 @@ def set_rollout_rule(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
+        if wish.days:
+            kept.kind_of_target(tables, application)
         if wish.way != RolloutWay.AT_ONCE:
             _check_comparable(tables, application)
         changes = {
@@ -142,7 +146,7 @@ def show(tables: Tables, application: Application) -> Rollouts:
         rollouts=shown,
         days=rule.days,
         truth=rule.truth,
-        watches=_watches(tables, application, rule),
+        watches=_followed(tables, application, rule),
         released=[_show(tables, application, one, names) for one in released],
     )
 
@@ -153,6 +157,13 @@ def _newest(
     return tables.rollouts.list(
         application_id=application.id, way=ways, newest_first=True, limit=_MOST_SHOWN
     )
+
+
+def _followed(tables: Tables, application: Application, rule: RolloutRule) -> str:
+    """Return what follows when a model went live; of rows with several answers nothing does."""
+    if asked_models.has_several(tables, application):
+        return f"What was released stays: {_COMPARES_ONE}"
+    return _watches(tables, application, rule)
 
 
 def _watches(tables: Tables, application: Application, rule: RolloutRule) -> str:
@@ -209,6 +220,8 @@ def _why_not(objective: str) -> str:
 def _promise(tables: Tables, application: Application, rule: RolloutRule) -> str:
     from easeml.lifecycle import rollout as rollouts
 
+    if asked_models.has_several(tables, application):
+        return f"A better model serves at once: {_COMPARES_ONE}"
     if rule.way == RolloutWay.AT_ONCE:
         return AT_ONCE
     promised = rollouts.promise(kept.plan_by(rule))

@@ -10,6 +10,7 @@ from easeml.contract.watching import NewWatchLabels, WatchLabels
 from easeml.errors import Conflict
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
+from easeml.service.advice import asked_models
 from easeml.service.answers import label_budget, standing
 from easeml.service.models import picked_rows, watched_rows, watched_samples
 from easeml.service.models.told_truths import row_id
@@ -33,6 +34,7 @@ def ask(store: Store, caller: Caller, application_id: str, wish: NewWatchLabels)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
+        asked_models.check_one_answer(tables, application)
         picked_rows.check_kept(tables, application)
         rows = _not_drawn(store, tables, application)
         sample = random.SystemRandom().sample(rows, min(wish.rows, len(rows)))

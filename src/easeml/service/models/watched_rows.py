@@ -10,7 +10,7 @@ from operator import attrgetter
 from easeml.contract.states import TASKS_UNDER_WAY, TaskGroup, TaskState
 from easeml.service.advice import tools
 from easeml.service.models.told_truths import of_either, row_id
-from easeml.service.production import feedback, labelled_rows
+from easeml.service.production import feedback, labelled_rows, vocabulary
 from easeml.store import Store, Tables, grouped, records
 from easeml.store.records import Application, Json, ProductionRow
 from easeml.store.shapes import Shape
@@ -151,7 +151,7 @@ def said(tables: Tables, application: Application, seen: Window) -> Said:
     newest that was looked at are among the fresh ones again: they may have been committed later.
     """
     words = tables.feedback.list(application_id=application.id, chosen=False, limit=None)
-    is_answer = partial(_is_answer, feedback.classes_of(tables, application))
+    is_answer = partial(_is_answer, vocabulary.of_application(tables, application))
     usable = sorted(filter(is_answer, words), key=_AGE)
     times = list(map(_CREATED, usable))
     first = bisect_right(times, seen.told_until - _LATEST)
@@ -288,8 +288,8 @@ def _is_under_way(task: records.Task) -> bool:
     return task.state in TASKS_UNDER_WAY and tools.asks(task, TOOL)
 
 
-def _is_answer(classes: set[str | None], word: records.Feedback) -> bool:
-    return feedback.is_answer(word.value["value"], classes)
+def _is_answer(words: vocabulary.Vocabulary, word: records.Feedback) -> bool:
+    return words.has(word.value["value"])
 
 
 def _looks_at(model_id: str, task: records.Task) -> bool:

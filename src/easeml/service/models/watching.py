@@ -1,9 +1,7 @@
 """Watching what serves: the rows of production are put to the tool ``monitor``, batch by batch."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from operator import attrgetter
 from typing import Any
 
@@ -12,13 +10,12 @@ from easeml.contract.states import TaskState
 from easeml.contract.task_views import Task
 from easeml.contract.watching import Claim, Drift, Labelled, Look, WatchReport
 from easeml.errors import Conflict, NotFound
-from easeml.lifecycle.tool import OF_ONE_ANSWER
 from easeml.service.access.caller import Caller
 from easeml.service.advice import asked_models, tools
-from easeml.service.models import watched_labels, watched_rows, watched_samples
+from easeml.service.models import told_quality, watched_labels, watched_rows, watched_samples
 from easeml.service.models.watched_rows import TOOL
 from easeml.service.models.watched_samples import LateFile
-from easeml.service.production import feedback, labelled_rows
+from easeml.service.production import labelled_rows, vocabulary
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables, Transaction, id_of, records
@@ -26,7 +23,6 @@ from easeml.store.records import Application, ProductionRow, Report
 
 CANNOT_TELL = "cannot tell"
 _LARGEST = 2**28  # bytes of a batch
-_MOST_LABELLED = 500  # the newest rows whose truth came
 _MOST_LOOKS = 50
 _MOST_NAMED = 4  # columns in a sentence
 _DAY = 86_400.0  # seconds between looks that nobody asked for
@@ -184,6 +180,8 @@ def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
 
 def report_on(store: Store, tables: Tables, application: Application) -> WatchReport:
     """Return what is known of how right an application's model is in production."""
+    if asked_models.has_several(tables, application):
+        return _of_several(tables, application)
     reports = _reports(tables, application)
     tries = watched_rows.tries(tables, application)
     seen = watched_samples.seen(store, tables, application, tries)
@@ -192,7 +190,7 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
     late += watched_labels.number_answered(tables, application)
     asked = watched_labels.number_asked(tables, application)
     look = tools.show(store, reports[0]) if reports else None
-    labelled = _labelled(tables, application, _tolerance(look))
+    labelled = told_quality.newest(tables, application, _tolerance(look))
     failed = _failed_look(tries)
     if look is None:
         return WatchReport(
@@ -216,14 +214,43 @@ def report_on(store: Store, tables: Tables, application: Application) -> WatchRe
     return shown.model_copy(update={"status": CANNOT_TELL, "reason": reason})
 
 
+def _of_several(tables: Tables, application: Application) -> WatchReport:
+    """Return what is known where a row may have several answers: no look estimates anything."""
+    labelled = told_quality.newest(tables, application, None)
+    how = _how_truth_tells(tables, application, labelled)
+    return WatchReport(
+        application_id=application.id,
+        status=CANNOT_TELL,
+        reason=f"It is estimated of one answer a row, and these rows may have several. {how}",
+        labelled=labelled,
+    )
+
+
+def _how_truth_tells(tables: Tables, application: Application, labelled: Labelled | None) -> str:
+    """Return how rows whose truth came tell how right it is, where nothing estimates that."""
+    if labelled is not None:
+        return "How right it is where the truth came is told below."
+    if not vocabulary.of_application(tables, application).labels:
+        return "Newer rows with their numbers tell how right it is: easeml app feed ID FILE"
+    if not _keeps_requests(tables, application):
+        return f"Rows whose truth came tell how right it is. {_keep(application)}"
+    return f"Say what was true of rows: easeml app feedback {application.id} FILE"
+
+
+def _keeps_requests(tables: Tables, application: Application) -> bool:
+    log = tables.request_logs.find(id=application.id)
+    return log is not None and log.share > 0
+
+
+def _keep(application: Application) -> str:
+    return f"Requests have to be kept first: easeml app log {application.id} --share 1"
+
+
 def _why_no_look(tables: Tables, application: Application) -> str:
     """Return that no rows were looked at yet, and what that needs."""
     said = "No rows of production were looked at for the model that serves."
-    log = tables.request_logs.find(id=application.id)
-    if log is None or not log.share:
-        return f"{said} Requests have to be kept first: easeml app log {application.id} --share 1"
-    if asked_models.has_several(tables, application):
-        return OF_ONE_ANSWER
+    if not _keeps_requests(tables, application):
+        return f"{said} {_keep(application)}"
     return f"{said} A request is kept some seconds after its answer; then it can be looked at."
 
 
@@ -390,45 +417,3 @@ def _model_of(report: Report) -> str:
 def _newest_state(tables: Tables, application: Application) -> str:
     """Return the id of the newest report with a state to go on from; empty where there is none."""
     return id_of(next(filter(tools.state_of, _reports(tables, application)), None))
-
-
-def _labelled(tables: Tables, application: Application, tolerance: float | None) -> Labelled | None:
-    """Return how often the model that serves was right of late, where the truth came.
-
-    None without any. A month that goes badly is not hidden behind the years before it.
-    A number is right up to ``tolerance``, as watching has it;
-    None of numbers that were not looked at.
-    """
-    from easeml.lifecycle.evaluation import wilson_interval
-
-    newest = list(islice(_were_right(tables, application, tolerance), _MOST_LABELLED))
-    if not newest:
-        return None
-    right, rows = sum(newest), len(newest)
-    low, high = wilson_interval(right / rows, rows)
-    return Labelled(rows=rows, quality=right / rows, low=low, high=high)
-
-
-def _were_right(
-    tables: Tables, application: Application, tolerance: float | None
-) -> Iterator[bool]:
-    """Tell of each row whose truth came whether the model that serves was right, newest first."""
-    from easeml.lifecycle.labels import class_name
-
-    truths = feedback.truths(tables, application.id)
-    if not truths:
-        return
-    rows = tables.production_rows.list(
-        application_id=application.id,
-        model_id=application.live_model_id,
-        newest_first=True,
-        limit=None,
-    )
-    for row in rows:
-        truth, said = labelled_rows.truth_of(row, truths), row.answer["prediction"]
-        if truth is None:
-            continue
-        if not isinstance(said, float):
-            yield class_name(truth) == class_name(said)
-        elif tolerance is not None and feedback.is_answer(truth, set()):
-            yield abs(float(str(truth)) - said) <= tolerance

@@ -1,10 +1,10 @@
 """What was true of rows that an endpoint was asked about, as it becomes known."""
 
 from easeml.contract.production import Feedback, FeedbackKept
-from easeml.data import LARGEST_NUMBER
-from easeml.decimals import with_point
+from easeml.errors import Conflict, InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
+from easeml.service.production import vocabulary
 from easeml.store import Store, Tables, records
 
 WITHDRAWN = "nobody"
@@ -17,18 +17,17 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
     """Keep what was true of rows that an endpoint was asked about.
 
     It is kept also where the row is not (yet), and the newest word on a row counts. A number may
-    have a decimal comma. Raises ``NotFound``, and ``InvalidInput`` for a comma that may be one of
-    thousands: then nothing is kept.
+    have a decimal comma. Raises ``NotFound``, and ``InvalidInput`` for what is empty, for a list
+    where rows have one answer, and for a comma that may be one of thousands: then nothing is kept.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
+        _refuse_numbers_together(tables, application)
         # Of two words on a row in one request, the later one is the newer one.
         ids = sorted(new_id("told") for _ in feedback.root)
-        classes = classes_of(tables, application)
-        values = [one.value for one in feedback.root]
-        if not classes:
-            values = list(map(_number, values))
+        words = vocabulary.of_application(tables, application)
+        values = _kept(words, feedback)
         told = []
         for id, one, value in zip(ids, feedback.root, values, strict=True):
             told.append(
@@ -45,7 +44,7 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
             )
         tables.feedback.add_all(told)
         known = sum(_is_known(tables, application.id, told))
-    foreign = sum(not is_answer(value, classes) for value in values)
+    foreign = sum(not words.has(value) for value in values)
     return FeedbackKept(
         kept=len(told),
         known=known,
@@ -82,9 +81,28 @@ def _drawn(caller: Caller, at_random: bool | None) -> str:
     return caller.user_id if at_random else WITHDRAWN
 
 
-def _number(value: str | float | bool) -> str | float | bool:
-    """Return what was said of a number, with a decimal point."""
-    return with_point(value.strip(), "value") if isinstance(value, str) else value
+def _refuse_numbers_together(tables: Tables, application: records.Application) -> None:
+    """Raise ``Conflict`` where rows have several numbers: nothing could be made of a truth."""
+    version = tables.versions.get(application.version_id)
+    if version.target_type != "tensor":
+        return
+    raise Conflict(
+        "What was true is told of rows with one answer or with labels. These have several numbers.",
+        where=application.id,
+        remedy="Feed them as new rows: easeml app feed ID FILE.",
+    )
+
+
+def _kept(words: vocabulary.Vocabulary, feedback: Feedback) -> list[str | float | bool]:
+    """Return what was said, as it is kept; raises ``InvalidInput`` naming the row, from 0."""
+    values = []
+    for number, one in enumerate(feedback.root):
+        try:
+            values.append(words.kept(one.value))
+        except InvalidInput as error:
+            where = f"row {number}: {error.where}"
+            raise InvalidInput(error.message, where=where, remedy=error.remedy) from error
+    return values
 
 
 def answers(tables: Tables, application: records.Application) -> dict[Named, object]:
@@ -93,28 +111,8 @@ def answers(tables: Tables, application: records.Application) -> dict[Named, obj
     One word of another vocabulary would make a table of rows unreadable.
     """
     found = truths(tables, application.id)
-    classes = classes_of(tables, application)
-    return {name: truth for name, truth in found.items() if is_answer(truth, classes)}
-
-
-def classes_of(tables: Tables, application: records.Application) -> set[str | None]:
-    """Return the names of the classes of the target; none where it is a number."""
-    from easeml.lifecycle.labels import class_name
-
-    version = tables.versions.get(application.version_id)
-    return set(map(class_name, version.target_classes))
-
-
-def is_answer(truth: object, classes: set[str | None]) -> bool:
-    """Tell whether what was said to be true is one of the classes, or a number where there are none."""
-    from easeml.lifecycle.labels import class_name
-
-    if classes:
-        return class_name(truth) in classes
-    try:
-        return abs(float(str(truth))) <= LARGEST_NUMBER
-    except ValueError:
-        return False
+    words = vocabulary.of_application(tables, application)
+    return {name: truth for name, truth in found.items() if words.has(truth)}
 
 
 def truths(tables: Tables, application_id: str) -> dict[Named, object]:

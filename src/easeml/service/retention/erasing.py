@@ -21,6 +21,7 @@ from easeml.service.gates import erased as erased_rows
 from easeml.service.retention import erased_late, erased_texts, erased_traces
 from easeml.service.retention.erased_remains import has_short_number, remains, telling
 from easeml.service.retention.erased_traces import Found
+from easeml.service.rollouts import kept
 from easeml.service.search import jobs
 from easeml.service.storage.releasing import GRACE_SECONDS
 from easeml.service.tasks import requests, task_views
@@ -180,6 +181,7 @@ def _finish(store: Store, report: Report) -> int:
             application = tables.applications.get(model.application_id)
             if model.serves and application.live_model_id != model.model_id:
                 _erase_model(tables, model.model_id, tx.now())
+                kept.end_of_erased(tx, application, [model.model_id])
                 model.serves = False
                 count += 1
         if count:
@@ -377,6 +379,7 @@ def _let_go(
     retrains: bool,
 ) -> None:
     """Erase models of an application; where it ``retrains``, what serves goes later: ``finish``."""
+    gone = []
     for model in models:
         is_live = model.id == application.live_model_id
         if is_live and retrains:
@@ -386,6 +389,8 @@ def _let_go(
             told = {"model_id": model.id}
             tx.events.append("promotion.withdrawn", application.id, told, application.tenant_id)
         _erase_model(tables, model.id, tx.now())
+        gone.append(model.id)
+    kept.end_of_erased(tx, application, gone)
 
 
 def _end_search(

@@ -20,6 +20,8 @@ from easeml.store.records import (
 from easeml.store.shapes import ColumnSeen, Json, RolloutEvidence, RolloutPlan, Shape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from easeml.lifecycle.rollout import Evidence, Plan
     from easeml.store.rows import Rows
 
@@ -29,6 +31,7 @@ RETURNED = "release.returned"  # the same, of a model that was live
 EVENTS = (STARTED, GREW, ENDED, BACK)
 BEFORE = (RolloutWay.SHADOW, RolloutWay.SHARE)
 """The ways in which a model is compared before it is released."""
+_ERASED = "rows were erased that one of its models had learned from"
 _SHARES = (0.1, 0.25, 0.5)
 _DAYS = 30.0
 _SQUARED = ("rmse", "r2")
@@ -240,6 +243,16 @@ def end_with(
         end(tx, rollout, RolloutState.REPLACED, f"{model.name} serves now: {reason}")
 
 
+def end_of_erased(tx: Transaction, application: Application, model_ids: Sequence[str]) -> None:
+    """End the comparisons of models whose files are gone: what serves goes on alone."""
+    found = tx.scoped(application.tenant_id).rollouts.list(
+        application_id=application.id, state=RolloutState.RUNNING, limit=None
+    )
+    for rollout in found:
+        if not {rollout.model_id, rollout.against_id}.isdisjoint(model_ids):
+            end(tx, rollout, RolloutState.STOPPED, _ERASED)
+
+
 def plan_by(rule: RolloutRule) -> Plan:
     """Return how a model is rolled out by a rule; a shadow answers no share of the requests."""
     from easeml.lifecycle.rollout import Plan
@@ -280,7 +293,7 @@ def kind_of_target(tables: Tables, application: Application) -> str:
         raise Conflict(
             "Models can be compared on requests where the target is a category or a number.",
             where=application.id,
-            remedy="Let better models serve at once, and prove them by a gate.",
+            remedy="Let better models serve at once, by their quality on validation rows.",
         )
     return kind
 

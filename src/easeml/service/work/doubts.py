@@ -11,6 +11,7 @@ from easeml.data import DoubtfulCell, doubtful_cells, write_cells
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import next_offset, offset_of
+from easeml.service.advice import asked_models
 from easeml.service.datasets import changing
 from easeml.service.work import finding
 from easeml.store import Store
@@ -44,11 +45,12 @@ def look(store: Store, caller: Caller, application_id: str) -> Doubts:
     """Have a task look for doubtful cells and for what people should be asked.
 
     Where that was done just so already, nothing more happens. Raises ``NotFound``, ``Conflict``
-    while the data is being prepared.
+    while the data is being prepared, and where rows may have several answers.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
+        asked_models.check_one_answer(tables, application)
         if not changing.can_change(tables, application):
             remedy = "Ask again when it is ready."
             raise Conflict("The data is being prepared.", where=application.id, remedy=remedy)

@@ -12,6 +12,7 @@ from easeml.contract.work import WorkItem as WorkItemAnswer
 from easeml.contract.work import WorkOption, WorkQueue, WorkTurn
 from easeml.lifecycle.journey import in_order, learned_seconds, phrases
 from easeml.service.access.caller import Caller
+from easeml.service.advice import asked_models
 from easeml.service.answers import standing
 from easeml.service.work import brought, finding, kept_order
 from easeml.store import Store, Tables, grouped, id_of
@@ -21,6 +22,10 @@ from easeml.store.shapes import ColumnSeen
 HELD_SECONDS = 600.0  # for which an item is kept for the person who was asked
 HELD_BY_NOBODY: dict[str, Any] = {"holder": "", "held_since": 0.0, "held_until": 0.0}
 _LISTED = 50
+_NEVER = (
+    "People are asked about one answer a row, and these rows may have several. Correct them in the "
+    "file, and let it take the place of the data: easeml data replace ID FILE"
+)
 
 
 def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
@@ -75,6 +80,8 @@ def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
             making=brought.making(tables, application),
         )
         seconds = _to_second(tables, application, caller)
+        if asked_models.has_several(tables, application):
+            turn.never = _NEVER
         differing = disputes(tables, application)
         turn.disputed = len(differing)
         asked = ordered(tables, application, [*found, *seconds])

@@ -80,6 +80,7 @@ def render(
         "base": base,
         "tabs": _tabs(application, base),
         "may": allowed(application.may),
+        "several": formatting.several_of(application.schema_out),
         "followed_remedy": followed.told(
             context.request.query_params.get("followed", ""), application
         ),

@@ -73,8 +73,9 @@ async def _told(form: FormData) -> list[Feedback]:
         text = str(form.get(name, "")).strip()
         if text:
             named[name] = text
-    if "value" not in named:
+    if not {"request_id", "key", "value"} & named.keys():
         raise InvalidInput("Choose a file, or say what was true of a row.", where="value")
+    named.setdefault("value", "")  # a row may have no label
     return [made_request(Feedback, root=[named])]
 
 
