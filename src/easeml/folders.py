@@ -76,15 +76,18 @@ def _harmless(archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
     """
     members = archive.getmembers()
     for member in members:
-        named = [member.name, member.linkname]
-        is_data = member.isreg() or member.isdir() or member.islnk() or member.issym()
-        if not is_data or any(
-            Path(name).is_absolute() or ".." in Path(name).parts for name in named
-        ):
-            raise tarfile.ExtractError(f"{member.name!r} would lie, or lead, outside of its folder")
+        is_link = member.islnk() or member.issym()
+        if is_link and _leads_out(member.linkname):
+            raise tarfile.ExtractError(f"{member.name!r} is a link to {member.linkname!r}")
+        if _leads_out(member.name) or not (is_link or member.isreg() or member.isdir()):
+            raise tarfile.ExtractError(f"{member.name!r} is no file or folder within")
         member.uid, member.gid, member.uname, member.gname = os.getuid(), os.getgid(), "", ""
         member.mode = _OWNER_ONLY if member.isdir() else member.mode & _NO_WRITING_BY_OTHERS | _OWN
     return members
+
+
+def _leads_out(name: str) -> bool:
+    return Path(name).is_absolute() or ".." in Path(name).parts
 
 
 def paths_below(top: Path, deepest: int) -> Iterator[Path]:
