@@ -140,7 +140,12 @@ def base_of_this_machine() -> tuple[str, list[str]]:
     files = {f"own/bin/{name}": f"#!/bin/sh\n{does}\n".encode() for name, does in programs.items()}
     for folder in ("tmp", "etc/apt", "var/lib/apt/lists/partial", "var/cache/apt/archives/partial"):
         files[f"{folder}/.keep"] = b""
-    variables = {"PATH": "/own/bin:/usr/bin:/bin", "PYTHONPATH": packages, "PIP_NO_INDEX": "1"}
+    variables = {
+        "PATH": "/own/bin:/usr/bin:/bin",
+        "PYTHONPATH": packages,
+        "PIP_NO_INDEX": "1",
+        "PIP_BREAK_SYSTEM_PACKAGES": "1",  # Debian's Python refuses what Docker's does; all is here
+    }
     image = session_files.new_folder() / "base.tar"
     trial.write_image(image, files, variables)
     images.provide_file(image, REPOSITORY)

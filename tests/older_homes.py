@@ -3,6 +3,7 @@
 import tarfile
 from pathlib import Path
 
+from easeml import folders
 from easeml.service.accounts import keys
 from easeml.store import Store
 
@@ -27,5 +28,5 @@ def unpack(archive: Path, folder: Path) -> tuple[Path, Path]:
     application, a table, and what was predicted of it.
     """
     with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+        folders.unpack(packed, folder)
     return folder / "home", folder / "kept"

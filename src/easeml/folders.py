@@ -6,12 +6,15 @@ import errno
 import os
 import secrets
 import shutil
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _OWNER_ONLY = 0o700
+_NO_WRITING_BY_OTHERS = 0o755
+_OWN = 0o600
 
 
 def remove_folder(folder: Path) -> None:
@@ -54,6 +57,37 @@ def whole_file(path: Path) -> Iterator[Path]:
         part.replace(place)
     finally:
         part.unlink(missing_ok=True)
+
+
+def unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    """Lay out in ``folder`` what an open archive holds; its files then belong to who unpacks.
+
+    Raises ``tarfile.TarError`` for what would lie, or lead, outside of it, and for files of devices.
+    """
+    if hasattr(tarfile, "data_filter"):
+        archive.extractall(folder, filter="data")
+    else:  # Python before 3.11.4: that of Debian 12
+        archive.extractall(folder, _harmless(archive))  # noqa: S202
+
+
+def _harmless(archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
+    """Return what an archive holds, if none of it can lead up: no link may name the folder above
+    it, so that no way through links does, in whatever order they are laid out.
+    """
+    members = archive.getmembers()
+    for member in members:
+        is_link = member.islnk() or member.issym()
+        if is_link and _leads_out(member.linkname):
+            raise tarfile.ExtractError(f"{member.name!r} is a link to {member.linkname!r}")
+        if _leads_out(member.name) or not (is_link or member.isreg() or member.isdir()):
+            raise tarfile.ExtractError(f"{member.name!r} is no file or folder within")
+        member.uid, member.gid, member.uname, member.gname = os.getuid(), os.getgid(), "", ""
+        member.mode = _OWNER_ONLY if member.isdir() else member.mode & _NO_WRITING_BY_OTHERS | _OWN
+    return members
+
+
+def _leads_out(name: str) -> bool:
+    return Path(name).is_absolute() or ".." in Path(name).parts
 
 
 def paths_below(top: Path, deepest: int) -> Iterator[Path]:

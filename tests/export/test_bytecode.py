@@ -35,3 +35,16 @@ def test_bytecode_of_another_source_stays_where_it_is(tmp_path: Path) -> None:
     py_compile.compile(str(source), doraise=True)
     source.write_text("SAID = 1000\n")
     assert bytecode({"told.py": source}, tmp_path / "old") == {}
+
+
+def test_a_source_with_two_names_has_bytecode_by_each(tmp_path: Path) -> None:
+    """As Debian's Python has a module; the bytecode of the next source once took the place of its own."""
+    for name in ("first", "next"):
+        (tmp_path / f"{name}.py").write_text(f"said = {name!r}\n")
+        py_compile.compile(str(tmp_path / f"{name}.py"), doraise=True)
+    (tmp_path / "again.py").symlink_to("first.py")
+    files = {f"opt/{name}.py": tmp_path / f"{name}.py" for name in ("first", "again", "next")}
+    found = bytecode(files, tmp_path / "made")
+    contents = {Path(name).name.split(".")[0]: path.read_bytes() for name, path in found.items()}
+    assert set(contents) == {"first", "again", "next"}
+    assert contents["first"] == contents["again"] != contents["next"]

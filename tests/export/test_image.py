@@ -14,6 +14,7 @@ from serving import running
 from training import FACTS, trained
 
 import container_images
+from easeml import folders
 from easeml.export import load_exported, write_export
 from easeml.modules.containers import engines
 
@@ -43,7 +44,7 @@ def unpack(tar: Path, root: Path) -> dict:
         for layer in layers:
             with tarfile.open(fileobj=layout.extractfile(layer)) as inner:
                 assert {member.uid for member in inner} == {0}
-                inner.extractall(root, filter="data")
+                folders.unpack(inner, root)
     return config
 
 

@@ -16,6 +16,7 @@ from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_done, say
 from easeml.client import Client
 from easeml.errors import Conflict, Damaged
+from easeml.folders import unpack
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +90,7 @@ def export(
                 model_id, files / "model.tar", test_rows=is_translated, evidence=smaller
             )
         with tarfile.open(files / "model.tar") as tar:
-            tar.extractall(files, filter="data")
+            unpack(tar, files)
         facts = ModelFacts.from_json((files / "facts.json").read_text())
         rows = _test_rows(files / "test-rows.parquet") if is_translated else None
         evidence = _evidence(files) if smaller else None

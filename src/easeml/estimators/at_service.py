@@ -16,6 +16,7 @@ from easeml.contract.states import TaskState
 from easeml.errors import NotReady
 from easeml.estimators.frames import TARGET, free_name, numbers_of
 from easeml.estimators.outcome import Listener, Outcome, Rows, Trial, Wish
+from easeml.folders import unpack
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class ServedModel:
             model_id = _live(client.application(self.application_id)).model_id
             client.download_model(model_id, files / "model.tar")
             with tarfile.open(files / "model.tar") as tar:
-                tar.extractall(files, filter="data")
+                unpack(tar, files)
             told = ModelFacts.from_json((files / "facts.json").read_text())
 
             def sign(manifest: str) -> Mapping[str, Any]:

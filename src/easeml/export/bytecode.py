@@ -26,7 +26,8 @@ def bytecode(files: Mapping[str, Path], folder: Path) -> dict[str, Path]:
             continue
         place = folder / f"{len(made)}.pyc"
         place.write_bytes(code)
-        made[f"{PurePosixPath(name).parent}/__pycache__/{cached.name}"] = place
+        own = PurePosixPath(cache_from_source(name)).name  # the source may be a link to another
+        made[f"{PurePosixPath(name).parent}/__pycache__/{own}"] = place
     return made
 
 

@@ -57,7 +57,7 @@ def _system_libraries(files: list[Path]) -> dict[str, Path]:
 
     Raises ``InvalidInput`` where the system cannot tell.
     """
-    own = {path.resolve().parent for path in files[1:]}
+    own = {path.parent.resolve() for path in files[1:]}  # a link there may lead to the system
     try:
         told = subprocess.run(
             ["ldd", *map(str, files)], capture_output=True, text=True, check=False

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
+from easeml import folders
+
 PIECE = 16 * 2**20
 """Bytes that are sent at once."""
 
@@ -34,4 +36,4 @@ def unpack(packed: IO[bytes], folder: Path) -> None:
     """
     packed.seek(0)
     with tarfile.open(fileobj=packed, mode="r") as archive:
-        archive.extractall(folder, filter="data")
+        folders.unpack(archive, folder)
