@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data import read_table
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labels import as_number, class_name
+from easeml.optional import if_known
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +43,7 @@ def read_checked(path: Path, target: str, rows: np.ndarray, labels: np.ndarray) 
         if not text:
             continue
         number = as_number(row)
-        place = None if number is None else places.get(number)
+        place = if_known(number, places.get)
         if place is None:
             raise InvalidInput(f"No row {row} has a label.", where=str(path))
         where = f"{path}, row {row}"

@@ -15,6 +15,7 @@ import typer
 from easeml.cli.options import Header, Json, WhichTable
 from easeml.cli.output import print_done, print_error, print_told, say, say_aside
 from easeml.errors import EasemlError
+from easeml.optional import if_known
 from easeml.schema import (
     Match,
     Schema,
@@ -240,7 +241,7 @@ def _matched(wanted: list[Schema], given: list[Schema]) -> list[Match] | None:
     """Return the match of each side; None where one does not fit. Raises ``Undecided``."""
     if len(wanted) == 2:
         both = match_both((wanted[0], wanted[1]), (given[0], given[1]))
-        return None if both is None else list(both)
+        return if_known(both, list)
     found = match(wanted[0], given[0])
     return None if found is None else [found]
 

@@ -30,6 +30,7 @@ from easeml.contract.measures import best_of, figure, named
 from easeml.contract.models import Measure
 from easeml.contract.status import Process, Status
 from easeml.contract.task_views import Task
+from easeml.optional import if_known
 
 _MIB = 2**20
 
@@ -165,7 +166,7 @@ def _print_by_label(found: list[LabelFound]) -> None:
     rows = []
     for one in found:
         shares = (one.precision, one.recall, one.f1)
-        told = [None if share is None else figure(share) for share in shares]
+        told = [if_known(share, figure) for share in shares]
         rows.append((one.label, one.rows, one.said, *told))
     print_table(["label", "rows", "said", "precision", "recall", "F1"], rows)
 
@@ -244,7 +245,7 @@ def _print_job(job: Job) -> None:
             ("tasks", _done(job)),
             ("device seconds", f"{job.cost:.1f}"),
             ("limits", counted(limits)),
-            ("deadline", None if deadline is None else moment(deadline)),
+            ("deadline", if_known(deadline, moment)),
             ("tolerance", job.tolerance),
             ("created", moment(job.created)),
             ("error", job.error),

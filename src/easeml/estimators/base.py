@@ -17,6 +17,7 @@ from easeml.estimators.frames import frame_of
 from easeml.estimators.outcome import FoundModel, Listener, Outcome, Rows, Trial, Wish, leaderboard
 from easeml.estimators.problem import Clock
 from easeml.export import ExportedModel, load_exported
+from easeml.optional import if_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +105,7 @@ class AutoML(BaseEstimator):
         """Return rows, checked. ``reset``: they say which columns there are; else these are known."""
         frame = self._checked(X, reset=reset)
         answers = self._answers(y, len(frame))
-        kept_groups = None if groups is None else np.array(groups)
+        kept_groups = if_known(groups, np.array)
         weights = _weights_of(sample_weight, len(frame))
         return Rows(frame, answers.copy(), kept_groups, weights).that_count()
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from easeml.errors import Damaged
+from easeml.optional import if_known
 
 from . import checkpoints
 from .checkpoints import Kept, copy_files
@@ -174,7 +175,7 @@ def report(context: Context, place: Path, kept: Kept | None, line: bytes) -> Non
         found = json.loads(line)
         step = int(found["step"])
         quality = found.get("quality")
-        value = None if quality is None else float(quality)
+        value = if_known(quality, float)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return
     context.report(step, value)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
 from easeml.objective_names import in_words
+from easeml.optional import if_known
 
 from .contract import Context, Predictions
 from .decision import class_weights
@@ -201,14 +202,14 @@ class Target:
                 shape=tuple(document.get("shape", ())),
                 temperature=document.get("temperature"),
                 choice=LabelChoice.from_json(document.get("choice")),
-                scales=None if scales is None else np.asarray(scales),
+                scales=if_known(scales, np.asarray),
             )
         weights = document.get("class_weights")
         return cls(
             document["column"],
             np.asarray(document["classes"], dtype=object),
             np.asarray(document["seen"], dtype=np.intp),
-            class_weights=None if weights is None else np.asarray(weights),
+            class_weights=if_known(weights, np.asarray),
             temperature=document.get("temperature"),
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from easeml.optional import if_known
 from easeml.schema.matching.match import Match, match
 from easeml.schema.notation.json_read import read_json
 from easeml.schema.notation.json_write import write_json
@@ -67,7 +68,7 @@ def parse_text(text: str) -> tuple[Schema, Schema | None]:
         SchemaError: with line and column, or with the path in the JSON form, in ``where``.
     """
     first, second = read_sides(text)
-    return _schema(first), None if second is None else _schema(second)
+    return _schema(first), if_known(second, _schema)
 
 
 def _schema(read: Structure) -> Schema:

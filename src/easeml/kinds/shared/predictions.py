@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from easeml.optional import if_known
+
 ROLES = ("validation", "test")
 _OF_FORECASTS = ("widths", "plain")
 
@@ -71,8 +73,8 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
         values=values,
         probabilities=probabilities,
         classes=names,
-        class_weights=None if weights is None else np.asarray(weights),
-        scales=None if scales is None else np.asarray(scales),
+        class_weights=if_known(weights, np.asarray),
+        scales=if_known(scales, np.asarray),
     )
     return chosen["row"].to_numpy(), replace(said, **_of_forecasts(chosen))
 

@@ -25,6 +25,7 @@ from easeml.lifecycle.monitoring.priors import ByClass
 from easeml.lifecycle.monitoring.rows import feature_names
 from easeml.lifecycle.monitoring.sequential import ConceptTest
 from easeml.lifecycle.monitoring.tracking import UNTOLD, Offset
+from easeml.optional import if_known
 
 VERSION = 3
 LARGEST = 2 << 30  # bytes after decompression
@@ -56,7 +57,7 @@ def save(monitor: Monitor) -> bytes:
         "drawn": asdict(monitor.drawn),
         "answered": monitor.answered,
         "unlabelled": monitor.unlabelled,
-        "labelled_day": None if monitor.labelled_day is None else str(monitor.labelled_day),
+        "labelled_day": if_known(monitor.labelled_day, str),
         "maps": None if calibration is None else len(calibration.scores),
     }
     arrays = {f"forest_{name}": getattr(monitor.reference.forest, name) for name in TREE_FIELDS}
@@ -134,7 +135,7 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
         names=feature_names(encoder, width),
         concept=_concept(head["concept"]),
         unlabelled=int(head["unlabelled"]),
-        labelled_day=None if day is None else date.fromisoformat(day),
+        labelled_day=if_known(day, date.fromisoformat),
         cohorts=_cohorts(head.get("cohorts")),
         answered=_share(head.get("answered", 1.0)),
         drawn=_drawn(head.get("drawn")),

@@ -13,6 +13,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.held_out import DrawnRows, LateRows, Predicted, Unseen
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 from easeml.lifecycle.tool_answer import yes_or_no
+from easeml.optional import if_known
 
 if TYPE_CHECKING:
     from easeml.lifecycle.monitoring import (
@@ -80,7 +81,7 @@ def _ask(state: Watch, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Watch]:
         said.values,
         said.chances,
         _labelled(newer),
-        late=None if late is None else _late(late),
+        late=if_known(late, _late),
         at_random=state.config.at_random,
         drawn=_drawn_rows(facts),
     )

@@ -25,6 +25,7 @@ from easeml.lifecycle.journey import (
 )
 from easeml.lifecycle.tool import of_one_answer
 from easeml.modules.further_measures import one_name
+from easeml.optional import if_known
 from easeml.service.advice import asked_models, suspicious_rows, tools
 from easeml.service.gates import kept as kept_gates
 from easeml.service.journey import feasible, goals, suggested
@@ -63,7 +64,7 @@ def facts_of(
     return Facts(
         target=application.target,
         is_ready=version.state == VersionState.READY,
-        goal=feasible.if_known(goal, _goal),
+        goal=if_known(goal, _goal),
         parts=parts_of(goal, shown),
         experience=journey.experiences(suggested.outcomes(tables)),
         unit=unit,
@@ -73,13 +74,13 @@ def facts_of(
         rarest=_rarest(version),
         holes=_holes(version.inputs),
         leaks=tuple(shown.leaks),
-        quality=feasible.if_known(quality, feasible.estimate_of),
+        quality=if_known(quality, feasible.estimate_of),
         baseline=quality.baseline if quality else None,
         tested=tested,
         tested_by=tested_by,
         feasible=found,
         suspects=_suspects(tables, application, by_tool.get(suspicious_rows.TOOL)),
-        search=feasible.if_known(shown.job, _searched),
+        search=if_known(shown.job, _searched),
         models=tables.models.count(application_id=application.id, error=""),
         serves=shown.live_model is not None,
         readings=readings,
@@ -181,7 +182,7 @@ def _tested(shown: contract.Application, unit: str) -> tuple[Estimate | None, st
     if test is None:
         return None, "", 0
     measure = test.measure if unit == shown.objective else None
-    return feasible.if_known(measure, feasible.estimate_of), shown.objective, test.readings
+    return if_known(measure, feasible.estimate_of), shown.objective, test.readings
 
 
 def _is_less_better(quality: Measure | None, goal: records.Goal | None) -> bool:

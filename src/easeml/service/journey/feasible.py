@@ -1,20 +1,18 @@
 """What any model can reach, as it was found, and as it is after what people answered since."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from easeml.contract.models import Measure
 from easeml.contract.reports import Report, ReportNumber
 from easeml.contract.states import TAUGHT, WorkState
 from easeml.lifecycle.journey import Estimate, Feasible
+from easeml.optional import if_known
 from easeml.service.advice import tools
 from easeml.store import Tables
 from easeml.store.records import Application, DatasetVersion, Json
 from easeml.store.shapes import OperationName, Shape
 
-S = TypeVar("S")
-T = TypeVar("T")
 TOOL = "feasibility"
 
 
@@ -59,7 +57,7 @@ def _followed(
 ) -> Feasible | None:
     """Return what was found of a version after all answers since; None where it is stale."""
     answers = _answers_since(tables, application, version_id)
-    return None if answers is None else found.after(answers)
+    return if_known(answers, found.after)
 
 
 def _answers_since(tables: Tables, application: Application, version_id: str) -> int | None:
@@ -107,11 +105,6 @@ def _goal(parameters: Json) -> float | None:
     if parameters.get("of") == "rmse":
         return None
     return if_known(parameters.get("goal"), float)
-
-
-def if_known(found: S | None, read: Callable[[S], T]) -> T | None:
-    """Return what ``read`` makes of what was found; None where nothing was."""
-    return None if found is None else read(found)
 
 
 def estimate_of(number: ReportNumber | Measure) -> Estimate:

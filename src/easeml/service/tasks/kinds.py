@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.errors import InvalidInput
+from easeml.optional import if_known
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -99,7 +100,7 @@ def find_kind(name: str) -> Kind | None:
     file = name.replace("-", "_")
     modules = [f"{package}.{file}" for package in PACKAGES]
     module = next(filter(_is_file, modules), _brought().get(name))
-    return None if module is None else load_kind(module)
+    return if_known(module, load_kind)
 
 
 def _is_file(module: str) -> bool:

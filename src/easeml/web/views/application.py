@@ -25,6 +25,7 @@ from easeml.contract.states import AdaptWay, Permission, RolloutEnd
 from easeml.contract.task_views import Task
 from easeml.decimals import with_point
 from easeml.errors import InvalidInput
+from easeml.optional import if_known
 from easeml.web import followed, formatting
 from easeml.web.forms import positive_number
 from easeml.web.page_context import PageContext, back_to, signed_in
@@ -192,7 +193,7 @@ async def _limit(context: PageContext, job: Job, form: FormData) -> None:
         ends = time.time() + (_number(hours, "hours", unit=3600) or 0.0)
     await context.client.limit_job(
         job.id,
-        max_tasks=None if count is None else int(count),
+        max_tasks=if_known(count, int),
         max_seconds=seconds,
         deadline=datetime.fromtimestamp(ends, UTC) if ends else None,
     )
