@@ -214,6 +214,14 @@ def test_a_station_whose_tool_tells_nothing_of_the_target_is_skipped_and_not_don
     assert stations["Pick"].state == "open"
 
 
+def test_twenty_labels_of_very_many_are_not_advised() -> None:
+    many = {"train": 6_000_000, "validation": 200_000}
+    facts = replace(KNOWN, rows=many, suspects=Suspects(1_000_000, 600_000.0, 6_000_000))
+    assert "check-labels" not in kinds(facts)
+    few = replace(KNOWN, suspects=Suspects(100, 60.0, 600))
+    assert "check-labels" in kinds(few)
+
+
 def test_nothing_is_said_to_be_known_of_mistakes_before_anybody_looked():
     stations = {one.name: one for one in rail(KNOWN, [])}
     assert stations["Debug"].state == "open"

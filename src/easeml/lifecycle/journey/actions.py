@@ -35,6 +35,7 @@ _FEWEST_TOLD = 20  # rows whose truth came, from which models learn more
 _LABEL_MINUTES = 0.25  # of a person for a label, before anybody was timed
 _CELL_MINUTES = 0.5
 _MANY_TRIED = 20  # candidates compared on the same validation rows
+_LEAST_SHOWN = 1e-4  # gain of score
 _UP_TO_DATE = 0.01  # expected gain below which searching on is no advice
 
 
@@ -75,7 +76,7 @@ def next_actions(facts: Facts) -> list[Action]:
         later = _made(facts, (_prove, _pick, _meter, _watch))
     else:
         better = _made(facts, (_search, check_labels, _ask_labels, _pool, _cells, _rows, _lower))
-        later = sorted(better, key=_rank)
+        later = sorted(filter(_may_show, better), key=_rank)
     found = [*first, *later][:MOST_ACTIONS]
     if found:
         return found
@@ -103,6 +104,12 @@ def _corrected(facts: Facts, action: Action) -> Action:
     steps = counted(known.outcomes, "such step")
     learnt = f"After {steps} this is expected to bring {known.factor:.0%} of what was reckoned"
     return replace(action, gain=gain, reckoned=action.gain, evidence=(*action.evidence, learnt))
+
+
+def _may_show(action: Action) -> bool:
+    """Can what an action brings be seen? Twenty labels of a million are minutes for nothing."""
+    gain = action.gain
+    return gain is None or gain == NO_GAIN or gain.high >= _LEAST_SHOWN
 
 
 def _rank(action: Action) -> tuple[int, float]:
