@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from easeml.figures import Figure
 
 _DRAWN = 20  # columns
+_LITTLE = 0.01  # of quality
 _TENTHS, _LEAST_OF_PART = 10, 5
 _MUCH = 0.1  # of quality: a column that costs less dominates nothing
 _DOMINATES = 5.0  # times what the next column costs
@@ -282,12 +283,13 @@ def _advice(weights: list[_Weight]) -> str:
     errors = [one.error for one in weights]
     if None in errors:
         return found  # not every column was shuffled twice: the others would be named by their turn
-    idle = sum(one.loss - 2 * (one.error or 0.0) <= 0 for one in weights)
+    # Few rows measure little: what nobody could measure there may be needed all the same.
+    idle = sum(one.loss + 2 * (one.error or 0.0) <= _LITTLE for one in weights)
     if not idle:
         return found
     several = f"{idle} of {len(weights)} columns cost"
     names = "1 column costs" if idle == 1 else several
-    return f"{found} {names} nothing measurable: try to do without."
+    return f"{found} {names} {_LITTLE} at most: try to do without."
 
 
 def _dominance(weights: list[_Weight], known: float, inputs: pd.DataFrame) -> tuple[str, ...]:
