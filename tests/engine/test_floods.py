@@ -66,7 +66,7 @@ def test_a_body_that_takes_without_end_is_ended(
         executor.close()
     assert outcome.ending in ENDINGS[name], outcome
     assert not outcome.result.ok
-    assert outcome.seconds < 20
+    assert outcome.seconds < LIMITS.seconds  # a flood ended it, not time
     assert not holds_more(folder, 2**30, 50_000) or name in ("nest-folders", "hide-a-folder")
     remove_folder(folder)
     assert not folder.exists()

@@ -67,7 +67,8 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
         lambda s, c: application_view.leaderboard(s, c, _first(s, c, "applications")),
     ),
     "page of what it served": (
-        64,  # with what production showed of it, what is kept of it, roll-outs, bought and drawn labels
+        66,  # with what production showed of it, what is kept of it, roll-outs, bought and drawn
+        # labels, and whether rows may have several answers, for which much of that is not there
         lambda s, c: application_view.history(s, c, _first(s, c, "applications")),
     ),
     "page of a task": (

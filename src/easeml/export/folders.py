@@ -44,6 +44,7 @@ _FILES = (
     "ids.py",
     "namespaces.py",
     "objective_names.py",
+    "optional.py",
     "parents.py",
     "seccomp.py",
     "signing.py",

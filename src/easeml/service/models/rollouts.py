@@ -133,6 +133,7 @@ def show(tables: Tables, application: Application) -> Rollouts:
     names = dict(tables.models.pick("id", "name", id=sorted(ids)))
     shown = [_show(tables, application, one, names) for one in found]
     log = tables.request_logs.find(id=application.id)
+    promise, watches = _what_follows(tables, application, rule)
     return Rollouts(
         application_id=application.id,
         way=rule.way,
@@ -140,13 +141,13 @@ def show(tables: Tables, application: Application) -> Rollouts:
         reliability=rule.reliability,
         shares=rule.shares,
         scale=rule.scale,
-        promise=_promise(tables, application, rule),
+        promise=promise,
         running=bool(found) and found[0].state == RolloutState.RUNNING,
         keeps_requests=log is not None and log.share > 0,
         rollouts=shown,
         days=rule.days,
         truth=rule.truth,
-        watches=_followed(tables, application, rule),
+        watches=watches,
         released=[_show(tables, application, one, names) for one in released],
     )
 
@@ -159,11 +160,12 @@ def _newest(
     )
 
 
-def _followed(tables: Tables, application: Application, rule: RolloutRule) -> str:
-    """Return what follows when a model went live; of rows with several answers nothing does."""
+def _what_follows(tables: Tables, application: Application, rule: RolloutRule) -> tuple[str, str]:
+    """Return what is promised of a better model, and what follows when one went live."""
     if asked_models.has_several(tables, application):
-        return f"What was released stays: {_COMPARES_ONE}"
-    return _watches(tables, application, rule)
+        at_once = f"A better model serves at once: {_COMPARES_ONE}"
+        return at_once, f"What was released stays: {_COMPARES_ONE}"
+    return _promise(tables, application, rule), _watches(tables, application, rule)
 
 
 def _watches(tables: Tables, application: Application, rule: RolloutRule) -> str:
@@ -220,8 +222,6 @@ def _why_not(objective: str) -> str:
 def _promise(tables: Tables, application: Application, rule: RolloutRule) -> str:
     from easeml.lifecycle import rollout as rollouts
 
-    if asked_models.has_several(tables, application):
-        return f"A better model serves at once: {_COMPARES_ONE}"
     if rule.way == RolloutWay.AT_ONCE:
         return AT_ONCE
     promised = rollouts.promise(kept.plan_by(rule))

@@ -1,10 +1,11 @@
 """How right what serves was of late, by the rows of production whose truth came."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from easeml.contract.watching import Labelled
 from easeml.service.production import feedback, labelled_rows, vocabulary
+from easeml.service.production.feedback import Named
 from easeml.service.production.vocabulary import Vocabulary
 from easeml.store import Tables
 from easeml.store.records import Application
@@ -21,8 +22,11 @@ def newest(tables: Tables, application: Application, tolerance: float | None) ->
     """
     from easeml.lifecycle.evaluation import wilson_interval
 
+    truths = feedback.truths(tables, application.id)
+    if not truths:
+        return None
     words = vocabulary.of_application(tables, application)
-    scores = list(islice(_scores(tables, application, words, tolerance), _MOST))
+    scores = list(islice(_scores(tables, application, truths, words, tolerance), _MOST))
     if not scores:
         return None
     mean = sum(scores) / len(scores)
@@ -34,12 +38,13 @@ def newest(tables: Tables, application: Application, tolerance: float | None) ->
 
 
 def _scores(
-    tables: Tables, application: Application, words: Vocabulary, tolerance: float | None
+    tables: Tables,
+    application: Application,
+    truths: Mapping[Named, object],
+    words: Vocabulary,
+    tolerance: float | None,
 ) -> Iterator[float]:
     """Give how right the model that serves was of each row whose truth came, newest first."""
-    truths = feedback.truths(tables, application.id)
-    if not truths:
-        return
     rows = tables.production_rows.list(
         application_id=application.id,
         model_id=application.live_model_id,
