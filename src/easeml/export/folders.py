@@ -45,6 +45,7 @@ _FILES = (
     "namespaces.py",
     "objective_names.py",
     "parents.py",
+    "sampling_error.py",
     "seccomp.py",
     "signing.py",
     "spans.py",
