@@ -150,12 +150,28 @@ def _moves(
     is_hit = np.arange(len(row)) == code
     yield _scaled(wrong, is_hit.astype(float), row[code], unit)
     yield _scaled(right, wrong if wrong.any() else _usual(table, code), float(wrong.sum()), unit)
+    yield row, _with_unseen(table, code, wrong, unit)
     order = np.argsort(-wrong, kind="stable")[: np.count_nonzero(wrong)]
     for place in range(min(len(order) - 1, _MOST_ANSWERS)):
         taken, rest = order[place], order[place + 1 :]
         both = float(wrong[taken] + wrong[rest].sum())
         ends = wilson(float(wrong[taken]) / both, both / unit)
         yield _split(row, taken, rest, both * ends[0]), _split(row, taken, rest, both * ends[1])
+
+
+def _with_unseen(
+    table: NDArray[np.float64], code: int, wrong: NDArray[np.float64], unit: float
+) -> NDArray[np.float64]:
+    """Return a row in which some ``wrong`` rows of a class go where none was seen to go.
+
+    They are as many as the score interval allows, and go there as answers go at all.
+    """
+    usual = np.where(wrong > 0, 0.0, _usual(table, code))
+    count = float(wrong.sum())
+    if not count or not usual.any():
+        return table[code]
+    share = wilson(0.0, count / unit)[1]
+    return table[code] + share * (count * usual / usual.sum() - wrong)
 
 
 def _usual(table: NDArray[np.float64], code: int) -> NDArray[np.float64]:
