@@ -17,8 +17,8 @@ import numpy as np
 from common import arguments, machine_line, read_options, write_table
 from easeml.modules import measured
 from easeml.modules.contract import Predictions
-from easeml.modules.intervals import between_draws
 from easeml.modules.score import value
+from easeml.sampling_error import between_draws
 
 QUALITIES = ["r2", "rmse", "mean-absolute-error", "pinball-90"]
 HEAD = ["law", "quality", "rows", "draws", "truth", "above", "below", "width"]

@@ -19,8 +19,8 @@ import numpy as np
 from common import arguments, machine_line, read_options, write_table
 from easeml.modules import measured
 from easeml.modules.contract import Predictions
-from easeml.modules.intervals import between_draws
 from easeml.modules.score import value
+from easeml.sampling_error import between_draws
 
 QUALITIES = ["f1-macro", "f1-weighted", "f-beta(b, 1)", "f-beta(b, 2)", "precision(b)"]
 QUALITIES += ["recall(b)", "specificity(b)", "matthews", "quadratic-kappa", "roc-auc"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from easeml.modules.group_intervals import Groups, of_gap, of_largest, of_least
-from easeml.modules.intervals import wilson
+from easeml.sampling_error import wilson
 
 DRAWS = 300
 AT_MOST = 0.08  # misses of 5 % stated, allowing for 300 draws

@@ -223,3 +223,14 @@ def test_a_measure_and_its_interval_keep_to_what_is_possible(name: str) -> None:
             assert found.low is not None
             assert found.high is not None
             assert least <= found.low <= found.value <= found.high <= 1.0
+
+
+def test_wrong_rows_may_go_where_none_was_seen_to_go() -> None:
+    """Two of 100 rows of a are taken for c, none for b: for b a row may be taken all the same."""
+    classes = np.array(["a", "b", "c"], dtype=object)
+    actual = np.repeat(classes, [100, 10, 10])
+    said = actual.copy()
+    said[:2] = "c"
+    value, low, high = interval("specificity(b)", actual, Predictions(said, None, classes))
+    assert (value, high) == (1.0, 1.0)
+    assert 0.95 < low < 0.99

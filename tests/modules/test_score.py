@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 from sklearn import metrics
 
 from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Predictions, interval, load_registry, measured, score, value
 from easeml.modules.labels import LabelChoice
+from easeml.sampling_error import wilson
 
 CLASSES = np.array(["a", "b", "c"], dtype=object)
 OF_NUMBERS = ("r2", "mean-absolute-error", "rmse", "mape", "pinball-10", "pinball-90")
@@ -112,6 +114,17 @@ def test_intervals_hold_the_quality_and_repeat(name: str) -> None:
     assert low < high
     assert quality == score(name, actual, predicted)
     assert interval(name, actual, predicted) == (quality, low, high)
+
+
+@pytest.mark.parametrize("rows", [10, 60, 150])
+def test_no_end_of_a_share_misses_more_than_one_in_twenty(rows: int) -> None:
+    """Score intervals miss up to 16 % at one end, where shares are near 0 or 1."""
+    counts = np.arange(rows + 1)
+    lows, highs = np.array([wilson(count / rows, rows) for count in counts]).T
+    for share in np.linspace(0.0005, 0.5, 100):
+        chances = binom.pmf(counts, rows, share)
+        assert chances[lows > share].sum() <= 0.0501
+        assert chances[highs < share].sum() <= 0.0501
 
 
 def test_wilson_interval_of_a_known_case() -> None:

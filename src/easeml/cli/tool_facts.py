@@ -148,10 +148,15 @@ def _quality(objective: str | None, trained: Any) -> Callable[[Any, Any], float]
     """Return what measures predictions: by ``objective``, or by what the model was chosen by."""
     from easeml.modules import score
 
-    name = objective or trained.manifest.get("objective")
+    return partial(score, _objective(objective, trained))
+
+
+def _objective(named: str | None, trained: Any) -> str:
+    """Return the objective that was ``named``, or what the model was chosen by."""
+    name = named or trained.manifest.get("objective")
     if not name:
         raise InvalidInput("The model does not say what is good.", remedy="Name an --objective.")
-    return partial(score, name)
+    return name
 
 
 def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list[str]]:
@@ -184,10 +189,13 @@ def _of_own_rows(
 
 def _without_rows(tool: Tool, given: dict[str, Any], models: dict[str, Any]) -> dict[Fact, Any]:
     """Return what a tool needs of the models themselves."""
+    from easeml.modules import interval
+
     first = next(iter(models.values()))
     makers: dict[Fact, Callable[[], Any]] = {
         "rivals": lambda: {name: model.predict for name, model in models.items()},
         "quality": lambda: _quality(given["objective"], first),
+        "interval": lambda: partial(interval, _objective(given["objective"], first)),
         "elsewhere": float,
     }
     return {name: make() for name, make in makers.items() if name in tool.needs}

@@ -46,6 +46,7 @@ _FILES = (
     "objective_names.py",
     "optional.py",
     "parents.py",
+    "sampling_error.py",
     "seccomp.py",
     "signing.py",
     "spans.py",

@@ -10,6 +10,7 @@ import numpy as np
 
 from easeml.lifecycle.held_out import Unseen
 from easeml.lifecycle.labels import class_names
+from easeml.sampling_error import wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,6 @@ _MOST_RESIDUALS = 500
 _WORST = 10
 _SHOWN_COLUMNS, _SHOWN_LENGTH = 500, 60
 _OTHER = "all others"
-_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,16 +163,6 @@ def _numbers(answers: pd.Series, predicted: NDArray) -> NDArray[np.float64]:
     if predicted.ndim == 1:
         return answers.to_numpy(dtype=np.float64)
     return np.stack([np.asarray(cell, dtype=np.float64) for cell in answers])
-
-
-def wilson_interval(share: float, rows: int) -> tuple[float, float]:
-    """Return the 95 % score interval of a share of rows (E. B. Wilson, JASA 22, 1927)."""
-    scale = 1 + _Z**2 / rows
-    centre = (share + _Z**2 / (2 * rows)) / scale
-    half = _Z * np.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2)) / scale
-    # Of all rows or none an end is the share itself, which rounding may miss.
-    low, high = min(share, float(centre - half)), max(share, float(centre + half))
-    return max(0.0, low), min(1.0, high)
 
 
 def _of_numbers(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: int) -> Evaluation:
@@ -353,7 +343,7 @@ def _calibration(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> l
         rows = int((place == one).sum())
         share = float(right[place == one].mean())
         mean = float(confidence[place == one].mean())
-        bins.append(CalibrationBin(mean, share, *wilson_interval(share, rows), rows))
+        bins.append(CalibrationBin(mean, share, *wilson(share, rows), rows))
     return bins
 
 

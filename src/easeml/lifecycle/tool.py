@@ -37,6 +37,7 @@ Fact = Literal[
     "predictions",
     "rivals",
     "quality",
+    "interval",
     "newer",
     "late",
     "drawn",
@@ -58,7 +59,8 @@ says what each column added to the prediction of each, as ``easeml.lifecycle.hel
 none where the model cannot be explained. ``predictions``: what that model, which has not learned from
 them, says of ``inputs``, an ``easeml.lifecycle.held_out.Unseen``. ``rivals``: what ``predict`` is
 of each of the ``models`` of the tool, by name. ``quality``: a function of answers and of what
-``predict`` returned for them; 1 is best. ``newer``: rows that came later, with
+``predict`` returned for them; 1 is best. ``interval``: a function of the same, that returns this
+quality and the ends of its 95 % interval. ``newer``: rows that came later, with
 the answers that are known so far, and ``test``: the test rows; each an
 ``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``late``: newer rows that the
 tool was asked about before, whose answers came since, an ``easeml.lifecycle.held_out.LateRows``;

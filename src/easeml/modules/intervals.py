@@ -11,25 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .contract import Area
-from .weights import Weights, counts_of, effective
+from easeml.sampling_error import (
+    MISSED,
+    Z,
+    between_draws,
+    effective,
+    farther,
+    wilson,
+    with_one_more,
+)
 
-_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+from .contract import Area
+from .weights import Weights, counts_of
+
 _DRAWS, _SEED = 1000, 20180801  # of a mean of scores
 _GAP_OF_CHANCE = math.sqrt(2 / math.pi)  # mean distance of a normal number from 0
 _PLAIN = 3.0  # so many standard deviations are no chance
-_FARTHER = 10.0  # root of the rows of which one more may be twice as far off
 _MOST_ANSWERS = 5  # wrong ones of a class, the most frequent, whose shares are moved
-
-
-def wilson(share: float, rows: float) -> tuple[float, float]:
-    """Return the score interval of a share of rows (E. B. Wilson, JASA 22, 1927)."""
-    centre = share + _Z**2 / (2 * rows)
-    half = _Z * math.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2))
-    scale = 1 + _Z**2 / rows
-    return max(0.0, min(share, (centre - half) / scale)), min(
-        1.0, max(share, (centre + half) / scale)
-    )
 
 
 def of_mean_of_classes(
@@ -57,15 +55,6 @@ def of_mean_of_classes(
     low = mean - math.hypot(*below) / len(shares)
     high = mean + math.hypot(*above) / len(shares)
     return max(0.0, low), min(1.0, high)
-
-
-def between_draws(draws: Any) -> tuple[float, float]:
-    """Return what 95 % of draws lie between.
-
-    Of few draws the usual quantiles lie too far inside: between those of 100 lie .93 of all others.
-    """
-    low, high = np.quantile(draws, [0.025, 0.975], method="weibull")
-    return float(low), float(high)
 
 
 # ---------------------------------------------------------------- measures of counted mistakes
@@ -161,12 +150,28 @@ def _moves(
     is_hit = np.arange(len(row)) == code
     yield _scaled(wrong, is_hit.astype(float), row[code], unit)
     yield _scaled(right, wrong if wrong.any() else _usual(table, code), float(wrong.sum()), unit)
+    yield row, _with_unseen(table, code, wrong, unit)
     order = np.argsort(-wrong, kind="stable")[: np.count_nonzero(wrong)]
     for place in range(min(len(order) - 1, _MOST_ANSWERS)):
         taken, rest = order[place], order[place + 1 :]
         both = float(wrong[taken] + wrong[rest].sum())
         ends = wilson(float(wrong[taken]) / both, both / unit)
         yield _split(row, taken, rest, both * ends[0]), _split(row, taken, rest, both * ends[1])
+
+
+def _with_unseen(
+    table: NDArray[np.float64], code: int, wrong: NDArray[np.float64], unit: float
+) -> NDArray[np.float64]:
+    """Return a row in which some ``wrong`` rows of a class go where none was seen to go.
+
+    They are as many as the score interval allows, and go there as answers go at all.
+    """
+    usual = np.where(wrong > 0, 0.0, _usual(table, code))
+    count = float(wrong.sum())
+    if not count or not usual.any():
+        return table[code]
+    share = wilson(0.0, count / unit)[1]
+    return table[code] + share * (count * usual / usual.sum() - wrong)
 
 
 def _usual(table: NDArray[np.float64], code: int) -> NDArray[np.float64]:
@@ -181,12 +186,18 @@ def _usual(table: NDArray[np.float64], code: int) -> NDArray[np.float64]:
 def _scaled(
     fixed: NDArray[np.float64], spread: NDArray[np.float64], count: float, unit: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a row at both ends of the score interval of a count, which lies as ``spread`` says."""
+    """Return a row at both ends of the score interval of a count, which lies as ``spread`` says.
+
+    The lower end is no nearer than the exact one that misses in 5 %: see ``wilson``.
+    """
+    from scipy.special import gammaincinv
+
     seen = count / unit
-    middle = seen + _Z**2 / 2
-    half = _Z * math.sqrt(seen + _Z**2 / 4)
+    middle = seen + Z**2 / 2
+    half = Z * math.sqrt(seen + Z**2 / 4)
     shares = unit * spread / spread.sum()
-    return fixed + max(0.0, middle - half) * shares, fixed + (middle + half) * shares
+    exact = float(np.nan_to_num(gammaincinv(seen, MISSED)))
+    return fixed + max(0.0, min(middle - half, exact)) * shares, fixed + (middle + half) * shares
 
 
 def _split(
@@ -276,22 +287,7 @@ def of_losses(
     known, predicted, *weights = prepared
     counts = counts_of(weights[0] if weights else None, len(known))
     least, most = _ends_of_rows(losses, predicted[random.integers(len(known), size=draws)])
-    return _with_one_more(losses(known, predicted), counts, least, most, random)
-
-
-def of_errors(
-    losses: NDArray[np.float64], weights: Weights, draws: int, random: np.random.Generator
-) -> tuple[float, float]:
-    """Return the interval of the mean of losses (rows,) of numbers, at least 0; few may be large.
-
-    As of ``of_losses``, but a number can be missed by anything: the row more is farther from the
-    mean than the worst that was seen (``_farther``), or loses nothing.
-    """
-    counts = counts_of(weights, len(losses))
-    worst = losses.max()
-    excess = worst - np.average(losses, weights=counts)
-    most = np.full(draws, worst + _farther(counts) * excess)
-    return _with_one_more(losses, counts, np.zeros(draws), most, random)
+    return with_one_more(losses(known, predicted), counts, least, most, random)
 
 
 def of_scores(scores: NDArray[np.float64], weights: Weights) -> tuple[float, float]:
@@ -302,7 +298,7 @@ def of_scores(scores: NDArray[np.float64], weights: Weights) -> tuple[float, flo
     random = np.random.default_rng(_SEED)
     counts = counts_of(weights, len(scores))
     none, all_of_it = np.zeros(_DRAWS), np.ones(_DRAWS)
-    return _with_one_more(scores, counts, none, all_of_it, random)
+    return with_one_more(scores, counts, none, all_of_it, random)
 
 
 def of_skill(
@@ -317,7 +313,7 @@ def of_skill(
 
     As of ``of_errors``: among the rows counts one more. For the lower end it is like the row that
     lowers the skill most, but loses by the model so much more that it lowers it more than that row
-    (``_farther``); for the upper end like the row that raises it most, but loses so much more by
+    (``farther``); for the upper end like the row that raises it most, but loses so much more by
     the constant.
 
     ``losses``, ``of_constant`` (rows,): what each row loses by the model and by the constant, at
@@ -328,9 +324,9 @@ def of_skill(
     excess = losses - ratio * of_constant  # above 0: the row lowers the skill
     worst, best = excess.argmax(), excess.argmin()
     of_one = float((counts**2).sum() / counts.sum())
-    farther = _farther(counts)
-    worst_loss = losses[worst] + farther * excess[worst]
-    best_loss = of_constant[best] - farther * _ratio(excess[best], ratio)  # by the constant
+    by_more = farther(counts)
+    worst_loss = losses[worst] + by_more * excess[worst]
+    best_loss = of_constant[best] - by_more * _ratio(excess[best], ratio)  # by the constant
     by_model, by_constant = counts * losses, counts * of_constant
     low = np.empty(draws)
     high = np.empty(draws)
@@ -346,43 +342,9 @@ def of_skill(
     return between_draws(low)[0], between_draws(high)[1]
 
 
-def _farther(counts: NDArray[np.float64]) -> float:
-    """Return by which share the row more is farther off than the farthest of rows that count so.
-
-    Twice as far as of 100 rows, 1.2 times as of 2,500: the more rows, the less of a tail is unseen.
-    """
-    return min(1.0, _FARTHER / math.sqrt(effective(counts)))
-
-
 def _ratio(above: float, below: float) -> float:
     """Return a ratio; 0 where it has none, since nothing was lost."""
     return above / below if below > 0 else 0.0
-
-
-def _with_one_more(
-    losses: NDArray[np.float64],
-    counts: NDArray[np.float64],
-    least: NDArray[np.float64],
-    most: NDArray[np.float64],
-    random: np.random.Generator,
-) -> tuple[float, float]:
-    """Return the interval of a mean of losses (rows,) of rows that count as ``counts`` (rows,).
-
-    ``least``, ``most`` (draws,): what one row more loses in each draw, for the lower and for the
-    upper end.
-    """
-    of_one = float((counts**2).sum() / counts.sum())
-    counted = counts * losses
-    low = np.empty_like(least)
-    high = np.empty_like(most)
-    for draw in range(len(least)):
-        shares = random.standard_exponential(len(losses))
-        one_more = of_one * random.standard_exponential()
-        summed = shares @ counted
-        total = shares @ counts + one_more
-        low[draw] = (summed + one_more * least[draw]) / total
-        high[draw] = (summed + one_more * most[draw]) / total
-    return between_draws(low)[0], between_draws(high)[1]
 
 
 def _ends_of_rows(
@@ -422,7 +384,7 @@ def of_gaps(
     by_chance = _GAP_OF_CHANCE * spread[gaps < _PLAIN * spread].sum()
     total = float(gaps.sum())
     # other rows would also lie otherwise over the bins
-    of_shares = _Z * math.sqrt(np.sum(shares * (gaps / shares - total) ** 2) / rows.sum())
+    of_shares = Z * math.sqrt(np.sum(shares * (gaps / shares - total) ** 2) / rows.sum())
     low = total - by_chance - math.hypot(*below, of_shares)
     high = total + math.hypot(*above, of_shares)
     return max(0.0, float(low)), min(1.0, float(high))

@@ -12,23 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
+from easeml.sampling_error import between_draws, effective, of_errors, wilson
 
 from .added import objective_for
 from .baseline import guessed
 from .contract import Objective, Predictions, weighted
-from .intervals import (
-    between_draws,
-    of_areas,
-    of_confusions,
-    of_errors,
-    of_losses,
-    of_mean_of_classes,
-    of_skill,
-    wilson,
-)
+from .intervals import of_areas, of_confusions, of_losses, of_mean_of_classes, of_skill
 from .objective_programs import ProcessObjective
 from .target import Answers, answers_of, encode_labels
-from .weights import Weights, counts_of, effective
+from .weights import Weights, counts_of
 
 SPREADS = "standard deviations"
 _SEED = 20180801
@@ -98,7 +90,7 @@ def interval(
     holds for a class of few rows as well. All other measures of labels, such as F1, areas under
     curves, and means of losses of probabilities likewise: ``intervals.of_confusions``, ``of_areas``
     and ``of_losses``; the calibration error: ``of_gaps``; the value of a mean of errors of numbers:
-    ``of_errors``; what compares such errors with those of a constant, as R2 does: ``of_skill``. All
+    ``sampling_error.of_errors``; what compares such errors with those of a constant, as R2 does: ``of_skill``. All
     others: the percentile bootstrap over rows (B. Efron and R. Tibshirani, An Introduction to the
     Bootstrap, 1993, section 13.3) with a fixed seed; widened where needed so that it holds the
     quality itself.
@@ -259,7 +251,7 @@ def _ends_of_numbers(
     random = np.random.default_rng(_SEED)
     if hasattr(of, "value_of_mean") and measure == of.value:
         losses = of.losses_of_rows(known, predicted)
-        low, high = of_errors(losses, counts, draws, random)
+        low, high = of_errors(losses, counts_of(counts, len(losses)), draws, random)
         return of.value_of_mean(low), of.value_of_mean(high)
     if not hasattr(of, "losses_of_constant"):
         return None

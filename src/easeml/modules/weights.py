@@ -51,11 +51,6 @@ def counts_of(weights: Weights, rows: int) -> NDArray[np.float64]:
     return np.ones(rows) if weights is None else weights
 
 
-def effective(counts: NDArray[np.float64]) -> float:
-    """Return how many rows of one weight tell as much as rows that count so (rows,)."""
-    return float(counts.sum() ** 2 / (counts**2).sum())
-
-
 def by_row(counts: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.float64]:
     """Return counts (rows,) in a shape that multiplies ``values`` (rows, ...)."""
     return counts.reshape(-1, *[1] * (values.ndim - 1))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from easeml.lifecycle.monitoring import Batch, Labelled, ask, choose, fit, load, save
-from easeml.lifecycle.monitoring.priors import by_class, shares, signs
+from easeml.lifecycle.monitoring.priors import Shares, by_class, shares, signs
 
 BATCHES = 20
 
@@ -127,3 +127,11 @@ def test_labels_that_come_while_classes_move_are_followed(state: bytes):
             held += report.low <= (predicted == truth).mean() <= report.high
             told += 1
     assert held >= told - 2, f"{held} of {told}"
+
+
+def test_a_model_that_was_always_right_has_an_interval() -> None:
+    """Shares add up to 1 but for rounding; above 1 there was none."""
+    drawn_shares = np.random.default_rng(0).dirichlet(np.ones(7), 200)
+    assert (drawn_shares.sum(axis=1) > 1).any()
+    low, high = Shares(drawn_shares, np.ones(7)).interval(100, 0.95)
+    assert 0.99 < low <= high <= 1

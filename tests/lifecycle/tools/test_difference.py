@@ -10,6 +10,7 @@ import pytest
 from easeml.errors import InvalidInput
 from easeml.lifecycle import tool_conformance
 from easeml.lifecycle.tool import tool_named
+from easeml.sampling_error import wilson
 
 NAMES = np.asarray(["no", "yes"], dtype=object)
 
@@ -42,6 +43,11 @@ def accuracy(answers: pd.Series, said: Said) -> float:
     return float(np.mean(answers.astype(str).to_numpy() == said.values.astype(str)))
 
 
+def ends(answers: pd.Series, said: Said) -> tuple[float, float, float]:
+    share = accuracy(answers, said)
+    return share, *wilson(share, len(answers))
+
+
 def facts(old=by_size, new=by_size_and_shop, rows: int = 120) -> dict:
     """Rows whose answer the second model knows, but for one in ten."""
     random = np.random.default_rng(7)
@@ -57,7 +63,8 @@ def facts(old=by_size, new=by_size_and_shop, rows: int = 120) -> dict:
     answers[::10] = np.where(answers[::10] == "yes", "no", "yes")
     target = pd.Series(pd.Categorical(answers, categories=NAMES), index=inputs.index)
     rivals = {"old": old, "new": new}
-    return {"inputs": inputs, "answers": target, "rivals": rivals, "quality": accuracy}
+    told = {"inputs": inputs, "answers": target, "rivals": rivals}
+    return {**told, "quality": accuracy, "interval": ends}
 
 
 def numbers(answer) -> dict:
@@ -115,12 +122,30 @@ def test_numbers_change_beyond_the_tolerance() -> None:
     )
     told["answers"] = told["inputs"]["size"]
     told["quality"] = lambda answers, said: 1 - float(np.mean((answers - said.values) ** 2))
+    told["interval"] = lambda answers, said: (told["quality"](answers, said), 0.9, 1.0)
     difference = tool_named("difference")
     east = float((told["inputs"]["shop"] == "east").mean())
     assert numbers(difference.answer(told, {}))["changed"].value == pytest.approx(east)
     coarse = difference.answer(told, {"tolerance": 0.5})
     assert numbers(coarse)["changed"].value == 0
     assert 0.01 < numbers(coarse)["changed"].high < 0.05  # of 120 rows none: of all perhaps some
+
+
+def test_no_mistake_of_few_rows_and_one_that_differs_are_not_taken_for_sure() -> None:
+    """Resampled rows say that the old model is always right, and the new one at most as good."""
+    told = facts(rows=60)
+    right = told["answers"].astype(str).to_numpy()
+    once = np.where(np.arange(60) == 7, NAMES[(right == "no").astype(int)], right)
+    said = {"old": right.astype(object), "new": once.astype(object)}
+    for name, values in said.items():
+        told["rivals"][name] = lambda rows, values=values: Said(values[: len(rows)], None, NAMES)
+    found = numbers(tool_named("difference").answer(told, {}))
+    assert found["old"].high == 1.0
+    assert found["old"].low == pytest.approx(0.94, abs=0.01)
+    assert found["new"].low == pytest.approx(0.91, abs=0.01)
+    assert found["gain"].value == pytest.approx(-1 / 60)
+    assert found["gain"].low < -0.07  # resampled rows: -.05
+    assert found["gain"].high > 0.03  # 0
 
 
 def test_no_rows_are_refused() -> None:

@@ -55,6 +55,19 @@ def test_a_model_that_is_too_sure_or_no_better_than_the_most_frequent_class_is_t
     assert "right more often than it is sure" in modest.advice
 
 
+def test_errors_of_which_few_rows_have_any_are_not_told_too_small() -> None:
+    answers = pd.Series(np.arange(50.0))
+    facts = {"inputs": pd.DataFrame({"x": answers}), "answers": answers}
+    off = np.where(np.arange(50) < 2, 1.0, 0.0)
+    found = TOOL.answer({**facts, "predictions": Unseen(answers.to_numpy() + off)}, {})
+    error = found.numbers[0]
+    assert error.value == pytest.approx(0.04)
+    assert error.low == pytest.approx(0.005, abs=0.01)
+    assert error.high > 0.137  # of 2 of 50 rows by Clopper and Pearson; a normal mean's is .094
+    exact = TOOL.answer({**facts, "predictions": Unseen(answers.to_numpy())}, {}).numbers[0]
+    assert (exact.value, exact.low, exact.high) == (0.0, None, None)
+
+
 def test_numbers_are_off_by_their_errors() -> None:
     inputs = pd.DataFrame({"x": np.arange(1000.0)})
     answers = pd.Series(np.arange(1000.0))

@@ -306,6 +306,12 @@ def _quality(sources: Sources, rows: Any) -> Callable[[Any, Any], float]:
     return partial(score, sources.objective)
 
 
+def _interval(sources: Sources, rows: Any) -> Callable[[Any, Any], tuple[float, float, float]]:
+    from easeml.modules import interval
+
+    return partial(interval, sources.objective)
+
+
 def _unseen(sources: Sources, rows: Any) -> Any:
     """Predict each row by models like the one that serves, which have not learned from it.
 
@@ -401,5 +407,6 @@ MAKERS: dict[Fact, Callable[[Sources, Any], Any]] = {
     "test": _test,
     "elsewhere": _elsewhere,
     "quality": _quality,
+    "interval": _interval,
     "unseen": _unseen,
 }

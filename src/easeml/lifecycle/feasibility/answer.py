@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from easeml.lifecycle.feasibility.bounds import mean_interval
+from easeml.lifecycle.feasibility.bounds import MOST_DRAWS, MOST_SEED, mean_interval
 from easeml.lifecycle.feasibility.curve import (
     END_POWERS,
     Fitted,
@@ -253,13 +253,20 @@ def judge(sides: Sides, goal: float, confidence: float) -> tuple[Verdict, float 
 
 
 def _chance_of(losses: np.ndarray, mean: float) -> float:
-    """Return the chance of a mean loss as low as this if the true one were ``mean``: the p-value."""
+    """Return the chance of a mean loss as low as this if the true one were ``mean``: the p-value.
+
+    It belongs to the upper end of ``mean_interval``.
+    """
     from scipy.stats import binom, t
+
+    from easeml.sampling_error import most_of_errors
 
     if np.isin(losses, (0, 1)).all():
         return float(binom.cdf(int(losses.sum()), len(losses), mean))
     spread = losses.std(ddof=1) / math.sqrt(len(losses))
-    return float(t.cdf((losses.mean() - mean) / spread, len(losses) - 1))
+    most = most_of_errors(losses, MOST_DRAWS, MOST_SEED)
+    by_t = float(t.cdf((losses.mean() - mean) / spread, len(losses) - 1))
+    return max(by_t, float(np.mean(most > mean)))
 
 
 def more_examples(

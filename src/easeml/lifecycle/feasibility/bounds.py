@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
 
+MOST_DRAWS, MOST_SEED = 400, 20180801  # of the most that a mean of losses may be
+
 
 def lower_bound(error: float, classes: int, k: int = 1) -> float:
     """Return the least Bayes error that fits an error of k nearest neighbours with endless rows.
@@ -83,14 +85,20 @@ def binomial_interval(wrong: int, rows: int, confidence: float = 0.95) -> tuple[
 def mean_interval(losses: np.ndarray, confidence: float = 0.95) -> tuple[float, float]:
     """Return a two-sided interval for the mean of ``losses`` (rows,).
 
-    It is exact for zeros and ones, else Student's t.
+    It is exact for zeros and ones, else Student's t; the upper end is no nearer than
+    ``sampling_error.most_of_errors`` has it, since few losses may be large.
     """
     import numpy as np
     from scipy.stats import t
+
+    from easeml.sampling_error import most_of_errors
 
     if np.isin(losses, (0, 1)).all():
         return binomial_interval(int(losses.sum()), len(losses), confidence)
     reach = float(
         t.ppf((1 + confidence) / 2, len(losses) - 1) * losses.std(ddof=1) / math.sqrt(len(losses))
     )
-    return max(0.0, float(losses.mean()) - reach), float(losses.mean()) + reach
+    mean = float(losses.mean())
+    most = most_of_errors(losses, MOST_DRAWS, MOST_SEED)
+    farther = float(np.quantile(most, (1 + confidence) / 2, method="weibull"))
+    return max(0.0, mean - reach), max(mean + reach, farther)

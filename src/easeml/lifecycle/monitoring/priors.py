@@ -81,7 +81,7 @@ class Shares:
 
     def interval(self, rows: int, level: float) -> tuple[float, float]:
         """Return the interval of the quality of so many rows."""
-        found = (self.drawn * self.right).sum(axis=1)
+        found = np.clip((self.drawn * self.right).sum(axis=1), 0, 1)  # sums may round to above 1
         chance = np.sqrt(found * (1 - found) / rows)
         found = np.clip(found + chance * np.random.default_rng(1).normal(size=DRAWS), 0, 1)
         low, high = np.quantile(found, [(1 - level) / 2, (1 + level) / 2])

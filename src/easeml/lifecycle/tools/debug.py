@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from easeml.lifecycle.evaluation import wilson_interval, without_midnight
+from easeml.lifecycle.evaluation import without_midnight
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 from easeml.lifecycle.tool_answer import Remedy
+from easeml.sampling_error import wilson
 
 if TYPE_CHECKING:
     from easeml.figures import Figure
@@ -152,7 +153,7 @@ def _sampled(judged: Judged, looked: int) -> str:
 def _share(judged: Judged) -> Number:
     share = float(judged.wrong.mean())
     title = f"Mistakes on {judged.name} rows"
-    return Number(judged.name, title, share, *wilson_interval(share, len(judged)))
+    return Number(judged.name, title, share, *wilson(share, len(judged)))
 
 
 def _verdict(found: Debugged) -> str:
@@ -335,7 +336,7 @@ def _figures(found: Debugged) -> tuple[Figure, ...]:
     shares, usual, low, high = [], [], [], []
     for one in found.diagnoses:
         share = one.here.mistakes / one.here.rows
-        ends = wilson_interval(share, one.here.rows)
+        ends = wilson(share, one.here.rows)
         shares.append(share)
         usual.append(one.here.elsewhere)
         low.append(ends[0])

@@ -18,11 +18,11 @@ from easeml.lifecycle.evaluation import (
     right_rows,
     row_errors,
     row_f1,
-    wilson_interval,
 )
 from easeml.lifecycle.held_out import Unseen
 from easeml.lifecycle.labels import class_names
 from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+from easeml.sampling_error import of_errors, wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from easeml.figures import Figure
 
 _TOLD_COLUMNS = 8  # inputs of a bad row that a table shows
-_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+_DRAWS, _LEAST_DRAWS, _DRAWN, _SEED = 1000, 100, 4_000_000, 20180801  # of an interval
 _OF_SEVERAL = " in standard deviations"
 _ASSUMES = (
     "The model has not learned from these rows.",
     "Where they chose it among others, as validation rows do, it looks better here than it is.",
+    "Each row was drawn by itself. Of several rows of one person or hour intervals are too narrow.",
 )
 
 
@@ -84,7 +85,7 @@ def _of_classes(found: Evaluation, right: np.ndarray, commonest: tuple[str, int]
     common, of_common = commonest
     baseline = of_common / rows
     numbers = [
-        Number("right", "Share that is right", share, *wilson_interval(share, rows)),
+        Number("right", "Share that is right", share, *wilson(share, rows)),
         Number("baseline", f"Right if it always said {common}", baseline),
         Number("rows", "Rows", rows),
     ]
@@ -108,9 +109,8 @@ def _of_classes(found: Evaluation, right: np.ndarray, commonest: tuple[str, int]
 def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray, unit: str) -> ToolAnswer:
     errors = errors[np.isfinite(errors)]
     error = float(errors.mean())
-    half = _Z * float(errors.std()) / np.sqrt(len(errors))
     numbers = [
-        Number("error", f"Mean absolute error{unit}", error, max(0.0, error - half), error + half),
+        Number("error", f"Mean absolute error{unit}", error, *_ends_of(errors)),
         Number("rows", "Rows", found.rows),
     ]
     advice = f"It is off by {error:.4g} on average{unit}, over {found.rows:,} rows."
@@ -128,15 +128,29 @@ def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray, unit:
     )
 
 
+def _ends_of(errors: np.ndarray) -> tuple[float | None, float | None]:
+    """Return the interval of the mean of errors, of which few may be large; none where none is seen.
+
+    It is the one that a mean of errors has as an objective (``easeml.sampling_error.of_errors``).
+    """
+    if len(errors) < 2 or not errors.any():
+        return None, None
+    draws = int(np.clip(_DRAWN // len(errors), _LEAST_DRAWS, _DRAWS))
+    random = np.random.default_rng(_SEED)
+    low, high = of_errors(errors, np.ones(len(errors)), draws, random)
+    mean = float(errors.mean())
+    return min(mean, low), max(mean, high)
+
+
 def _of_labels(found: Evaluation, scores: np.ndarray) -> ToolAnswer:
     """Tell of rows that may have several labels; ``scores`` (n,): F1 of each row."""
     mean = float(scores.mean())
     exact = float((scores == 1).mean())
     # Scores in [0, 1] vary by no more than shares of the same mean.
-    interval = wilson_interval(mean, len(scores))
+    interval = wilson(mean, len(scores))
     numbers = (
         Number("f1", "F1 by row", mean, *interval),
-        Number("exact", "Rows all right", exact, *wilson_interval(exact, len(scores))),
+        Number("exact", "Rows all right", exact, *wilson(exact, len(scores))),
         Number("rows", "Rows", found.rows),
     )
     advice = f"All labels are right on {exact:.1%} of {found.rows:,} rows. F1 by row is {mean:.4g}."

@@ -20,7 +20,7 @@ def newest(tables: Tables, application: Application, tolerance: float | None) ->
     ``tolerance``, as watching has it; None of numbers that were not looked at. Of labels it is F1
     of those of a row: one that no model knows counts as one that was missed.
     """
-    from easeml.lifecycle.evaluation import wilson_interval
+    from easeml.sampling_error import wilson
 
     truths = feedback.truths(tables, application.id)
     if not truths:
@@ -31,7 +31,7 @@ def newest(tables: Tables, application: Application, tolerance: float | None) ->
         return None
     mean = sum(scores) / len(scores)
     # Scores in [0, 1] vary by no more than shares of the same mean.
-    low, high = wilson_interval(mean, len(scores))
+    low, high = wilson(mean, len(scores))
     return Labelled(
         rows=len(scores), quality=mean, low=low, high=high, of_labels=bool(words.labels)
     )

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from easeml.modules.contract import Area
 from easeml.modules.intervals import of_gaps
-from easeml.modules.weights import Weights, counts_of, effective, of_rows
+from easeml.modules.weights import Weights, counts_of, of_rows
+from easeml.sampling_error import effective
 
 _TINY = 1e-15
 _BINS = 15
