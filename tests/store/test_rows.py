@@ -84,6 +84,34 @@ def test_sizes_are_added_up_by_tenant(store):
         assert own.sum_by("size", "tenant_id") == {"t2": 5}
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("payload", ({"a": [1, None, {"ü": 0.1}]}, {})),
+        ("quality", (0.1, None)),
+        ("state", (TaskState.DONE, TaskState.WAITING)),
+        ("urgent", (True, False)),
+        ("attempts", (2**31, 0)),
+        ("error", ('It said "no", {1,2}\\', "")),
+    ],
+)
+def test_each_row_gets_its_own_value(store, name, values):
+    tasks = [Task(new_id("task"), "t1", "train", "search", {}) for _ in range(2)]
+    other, theirs = (Task(new_id("task"), whose, "train", "search", {}) for whose in ("t1", "t2"))
+    with store.write() as tx:
+        for task in (*tasks, other):
+            tx.scoped("t1").tasks.add(task)
+        tx.scoped("t2").tasks.add(theirs)
+    given = dict(zip((task.id for task in tasks), values, strict=True))
+    with store.write() as tx:
+        tx.scoped("t1").tasks.set_each(name, {**given, "gone": values[0], theirs.id: values[0]})
+    with store.read() as tx:
+        now = {task.id: task for task in tx.unscoped().tasks.list()}
+    assert tuple(getattr(now[task.id], name) for task in tasks) == values
+    for untouched in (other, theirs):
+        assert getattr(now[untouched.id], name) == getattr(untouched, name)
+
+
 def test_compare_and_set(store):
     app = Application(new_id("app"), "t1", "churn", "ds", "ver", "y", "accuracy")
     with store.write() as tx:

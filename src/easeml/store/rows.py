@@ -181,20 +181,14 @@ class Rows(Generic[R]):
             raise self._missing(id)
 
     def set_each(self, name: str, values: Mapping[str, Any]) -> None:
-        """Give the field ``name`` of each row its own value, by id, in one statement.
+        """Give the field ``name`` of each row its own value, by id.
 
         Rows that are gone are left out.
         """
         if not values:
             return
-        key = sa.bindparam("of_row")
-        conditions = [*self._conditions({}), self._table.c.id == key]
-        statement = (
-            sa.update(self._table).where(*conditions).values({name: sa.bindparam("new_value")})
-        )
-        given = [{"of_row": id, "new_value": value} for id, value in values.items()]
         self._session.hints |= work_hints.of_change(self._table.name, [name])
-        self._session.change(statement, given)
+        self._session.change_each(self._table.c[name], self._conditions({}), values)
 
     def forget(self, before: float, **equals: Any) -> int:
         """Delete the rows with these values that were created before a time; return how many."""

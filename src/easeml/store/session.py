@@ -58,6 +58,27 @@ class Session:
         self.changed |= count > 0
         return count
 
+    def change_each(
+        self, column: "sa.Column[Any]", where: Sequence["sa.ColumnElement[bool]"], given: Values
+    ) -> int:
+        """Give a column of rows, by id, the values ``given``; returns how many rows it wrote.
+
+        PostgreSQL takes all of them at once: a statement for each would cost a message for each.
+        """
+        table = column.table
+        if not self.postgres:
+            one = [*where, table.c.id == sa.bindparam("of_row")]
+            statement = sa.update(table).where(*one).values({column: sa.bindparam("new_value")})
+            values = [{"of_row": id, "new_value": value} for id, value in given.items()]
+            return self.change(statement, values)
+        ids = sa.bindparam("ids", [*given], type_=sa.ARRAY(sa.Text, dimensions=1))
+        news = sa.bindparam("news", [*given.values()], type_=sa.ARRAY(column.type, dimensions=1))
+        pairs = sa.select(
+            sa.func.unnest(ids).label("of_row"), sa.func.unnest(news).label("new_value")
+        ).subquery()
+        own = [*where, table.c.id == pairs.c.of_row]
+        return self.change(sa.update(table).where(*own).values({column: pairs.c.new_value}))
+
     def run(self, query: Prepared, **values: Any) -> list[Sequence[Any]]:
         """All rows that a prepared query finds, with ``values`` for its parameters."""
         return query.run(self.connection, values)
