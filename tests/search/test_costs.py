@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -293,3 +294,20 @@ def test_runs_far_shorter_than_the_overhead_that_was_believed_are_learned(overhe
         if belief.learned_from > len(hinted):
             usual = Work("a", 330, 10, (0.5,), job="one", hinted=hinted["a"])
             assert seconds(belief, usual)[0] < 2.5 * hinted["a"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_known_of_works_stays_true_as_runs_come(seed):
+    rng = np.random.default_rng(seed)
+    works = [
+        Work(f"m{rng.integers(4)}", rows, 5, (float(rng.random()),), device, f"job{rows % 3}", 0.5)
+        for rows in rng.integers(100, 10_000, size=30).tolist()
+        for device in ("", "gpu")
+    ]
+    belief = CostBelief.of([(works[0], 1.0)])
+    for place in rng.permutation(len(works))[:20]:
+        belief = belief.after(works[place], float(rng.uniform(0.5, 9)))
+        costs = belief.predict(works)
+        anew = replace(belief.model, known={}).predict(works)
+        assert np.array_equal(costs.seconds, anew.seconds)
+        assert np.array_equal(costs.log_sd, anew.log_sd)

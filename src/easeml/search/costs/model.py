@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
@@ -97,7 +97,9 @@ class CostModel:
     around what was believed of it. ``places``: feature -> index of its weight, the overhead's
     among them where there is one; ``mean`` (D,) and ``covariance`` (D, D) of the weights;
     ``variances`` of each group and ``noise`` of a run. A feature that was never seen has its
-    group's variance, so that what is unlike all that was run has wide error bars. The logarithm of
+    group's variance, so that what is unlike all that was run has wide error bars. ``known``: places
+    and values of the works that were asked about; places of features never change, new ones come
+    behind them, so that a model and those after it share them. The logarithm of
     the seconds is linear in the weights where there is no overhead; else it is taken as linear
     around the mean (Bishop, Pattern Recognition and Machine Learning, 2006, section 5.7.1; for one
     more run, the extended Kalman filter).
@@ -109,14 +111,17 @@ class CostModel:
     variances: Mapping[str, float]
     noise: float
     overhead: float = 0.0
+    known: dict[Work, "_Placed"] = field(default_factory=dict, repr=False)
 
     def predict(self, works: Sequence[Work]) -> Costs:
         """Return the costs of some works."""
         lines = self.lines_of(works)
         of_weights = np.zeros(len(works))
         if self.mean.size:
-            between = self.covariance[lines.places[:, :, None], lines.places[:, None, :]]
-            of_weights = np.einsum("nf,nfg,ng->n", lines.slopes, between, lines.slopes)
+            pairs = lines.places[:, :, None] * self.mean.size + lines.places[:, None, :]
+            between = self.covariance.ravel().take(pairs)
+            half = np.einsum("nf,nfg->ng", lines.slopes, between)
+            of_weights = np.einsum("ng,ng->n", half, lines.slopes)
         variances = np.maximum(of_weights, 0.0) + lines.unseen + self.noise
         return Costs(np.maximum(np.exp(lines.values), LEAST), np.sqrt(variances))
 
@@ -141,19 +146,16 @@ class CostModel:
 
     def lines_of(self, works: Sequence[Work]) -> "Lines":
         """Return the logarithms of the seconds of works, and how they change with the weights."""
-        features = list(map(features_of, works))
-        most = 1 + max(map(len, features), default=0)  # the last is the overhead
+        placed = list(map(self._placed, works))
+        counts = np.array([one.places.size for one in placed], dtype=int)
+        most = 1 + int(counts.max(initial=0))  # the last is the overhead
         places = np.zeros((len(works), most), dtype=int)
         slopes = np.zeros((len(works), most))  # 0 where a work has fewer
-        unseen = np.zeros(len(works))
-        for row, of_work in enumerate(features):
-            for column, (feature, value) in enumerate(of_work):
-                place = self.places.get(feature)
-                if place is None:
-                    unseen[row] += self.variances[feature[0]] * value * value
-                else:
-                    places[row, column] = place
-                    slopes[row, column] = value
+        if placed:
+            filled = np.arange(most) < counts[:, None]
+            places[filled] = np.concatenate([one.places for one in placed])
+            slopes[filled] = np.concatenate([one.values for one in placed])
+        unseen = np.array([self._variance_of(one.unseen) for one in placed])
 
         effects = (slopes * self._weights(places)).sum(axis=1)
         hinted = np.log(np.array([max(work.hinted, LEAST) for work in works]))
@@ -171,6 +173,20 @@ class CostModel:
         slopes[:, -1] = 1 - share
         return Lines(together, places, slopes, unseen)
 
+    def _placed(self, work: Work) -> "_Placed":
+        """Return the places of a work's features, looked up once."""
+        found = self.known.get(work)
+        if found is None:
+            found = self.known[work] = _placed_in(self.places, features_of(work))
+        return found
+
+    def _variance_of(self, unseen: Mapping[Feature, float]) -> float:
+        """Return the variance by features, with their values, that have no weight yet."""
+        variance = 0.0
+        for feature, value in unseen.items():
+            variance += self.variances[feature[0]] * value * value
+        return variance
+
     def _weights(self, places: np.ndarray) -> np.ndarray:
         return self.mean[places] if self.mean.size else np.zeros(places.shape)
 
@@ -187,7 +203,33 @@ class CostModel:
             places[feature] = place
             covariance[place, place] = self.variances[feature[0]]
         mean = np.append(self.mean, np.zeros(len(new)))
-        return replace(self, places=places, mean=mean, covariance=covariance)
+        known = _without(self.known, new)
+        return replace(self, places=places, mean=mean, covariance=covariance, known=known)
+
+
+class _Placed(NamedTuple):
+    """The features of a work, as a model knows them.
+
+    ``places`` (m,) of those that have a weight, and their ``values`` (m,); ``unseen``: the others,
+    with their values.
+    """
+
+    places: np.ndarray
+    values: np.ndarray
+    unseen: Mapping[Feature, float]
+
+
+def _placed_in(places: Mapping[Feature, int], features: Sequence[tuple[Feature, float]]) -> _Placed:
+    """Return where features have their weights."""
+    seen = [(places[feature], value) for feature, value in features if feature in places]
+    unseen = {feature: value for feature, value in features if feature not in places}
+    found = np.array([place for place, _ in seen], dtype=int)
+    return _Placed(found, np.array([value for _, value in seen]), unseen)
+
+
+def _without(known: Mapping[Work, _Placed], new: Sequence[Feature]) -> dict[Work, _Placed]:
+    """Return the works that have none of these features, which have got a weight."""
+    return {work: one for work, one in known.items() if one.unseen.keys().isdisjoint(new)}
 
 
 class Lines(NamedTuple):
