@@ -17,6 +17,7 @@ _MEANT = {
     "auroc": "roc-auc",
     "brier-score": "brier",
     "cross-entropy": "log-loss",
+    "errors": "error",
     "f1-by-label": "label-f1",
     "f1-by-row": "row-f1",
     "kappa": "quadratic-kappa",
@@ -31,6 +32,36 @@ _MEANT = {
     "r²": "r2",
     "weighted-f1": "f1-weighted",
 }
+_NAMED = frozenset(
+    {
+        "accuracy",
+        "average-precision",
+        "balanced-accuracy",
+        "brier",
+        "calibration-error",
+        "error",
+        "f-beta",
+        "f1-macro",
+        "f1-weighted",
+        "hamming-score",
+        "jaccard",
+        "label-f1",
+        "log-loss",
+        "mape",
+        "matthews",
+        "mean-absolute-error",
+        "precision",
+        "quadratic-kappa",
+        "r2",
+        "recall",
+        "rmse",
+        "roc-auc",
+        "row-f1",
+        "selection-rate",
+        "specificity",
+        "subset-accuracy",
+    }
+)
 
 
 def in_words(objective: str) -> str:
@@ -53,3 +84,8 @@ def meant(said: str) -> str:
         return said
     plain = re.sub(r"[\s_-]+", "-", said.strip().lower())
     return _MEANT.get(plain, plain)
+
+
+def is_known(said: str) -> bool:
+    """Is it what people call an objective of easeml, or an error?"""
+    return meant(said) in _NAMED

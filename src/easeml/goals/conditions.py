@@ -3,20 +3,12 @@
 import re
 from dataclasses import dataclass
 
-from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 
+from .statements import LESS, read_statement
+
 LATENCY, SIZE = "latency", "size"
-_CONDITION = re.compile(
-    r"""
-    (?P<measure> .+? ) \s*
-    (?P<side> >= | <= | > | < | at\ least | at\ most | above | below ) \s*
-    (?P<value> [-+]? (?: \d+ [.,]? \d* | [.,]\d+ ) ) \s* (?P<unit> % | [a-z]+ )?
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_LESS = frozenset({"<=", "<", "at most", "below"})
-_SHARES = {"": 1.0, "%": 0.01}
+_SHARES = {"": 1.0, "%": 1.0}  # of a percentage the share is read
 _UNITS = {
     LATENCY: {"s": 1.0, "ms": 0.001},
     SIZE: {"bytes": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9},
@@ -61,29 +53,24 @@ def read_condition(text: str) -> Condition:
 
     Raises ``InvalidInput`` where it states none, or a comma that may be one of thousands.
     """
-    matched = _CONDITION.fullmatch(text.strip())
-    if matched is None:
+    stated = read_statement(text)
+    if stated is None or not (stated.name and stated.side):
         raise InvalidInput(
             f"{text!r} is not a condition.",
             where="goal",
             remedy='Write, say, "accuracy >= 0.9 and gap(sex) <= 0.05 and latency <= 20 ms".',
         )
-    found = matched.groupdict("")
-    measure = found["measure"].strip()
-    name = measure.lower()
-    unit = found["unit"].lower()
-    wants_less = found["side"].lower() in _LESS
-    value = float(with_point(found["value"], "goal"))
+    name = stated.name.lower()
+    unit = "%" if stated.is_percent else stated.unit.lower()
+    factor = _factor(_UNITS.get(name, _SHARES), unit, stated.name, text)
+    wants_less = stated.side in LESS
     if name not in _UNITS:
-        return Condition(
-            measure, value * _factor(_SHARES, unit, measure, text), wants_less, text.strip()
-        )
-    factor = _factor(_UNITS[name], unit, measure, text)
+        return Condition(stated.name, stated.value * factor, wants_less, text.strip())
     if not wants_less:
         raise InvalidInput(
             f"{text!r} asks for the wrong side. Less {name} is better.", where="goal"
         )
-    return Condition(name, value * factor, wants_less, text.strip())
+    return Condition(name, stated.value * factor, wants_less, text.strip())
 
 
 def _factor(units: dict[str, float], unit: str, measure: str, text: str) -> float:

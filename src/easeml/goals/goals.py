@@ -1,29 +1,19 @@
-"""A goal as people write it: ``0.9``, ``error below 5 %``, ``error below 5 minutes``."""
+"""A goal as people write it: ``0.9``, ``AUC 0.9``, ``error below 5 %``, ``error under 5 minutes``."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
-from easeml.decimals import with_point
 from easeml.errors import InvalidInput
-from easeml.objective_names import meant
+from easeml.objective_names import is_known, meant
 
 from .conditions import Condition, parts_of, read_condition
+from .statements import LESS, MORE, read_statement
 
-_GOAL = re.compile(
-    r"""
-    (?: (?P<name> [a-z] [a-z0-9² _-]*? ) \s*
-        (?P<side> >= | <= | > | < | = | at\ least | at\ most | above | below ) \s* )?
-    (?P<value> [-+]? (?: \d+ [.,]? \d* | [.,]\d+ ) ) \s*
-    (?: (?P<percent> % ) | (?P<unit> [^\s\d%] .* ) )?
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-_MOST = frozenset({"<=", "<", "at most", "below"})  # sides on which less is wanted
 _ERROR = "error"  # the share of rows that are predicted wrong: 1 - accuracy
 _AMOUNT = "rmse"  # what an error is that has a unit or is more than 1, as of numbers
 _REMEDY = 'Write a number, or, say, "balanced-accuracy >= 0.9" or "error below 5 minutes".'
+_ERRORS = frozenset({_ERROR, _AMOUNT, "mean-absolute-error"})  # less is meant where no side is told
 _AT_MOST_ONE = frozenset({"accuracy", "balanced-accuracy", "r2"})
 
 
@@ -45,9 +35,10 @@ class Goal:
     def of(self, objective: str) -> Goal:
         """Return the goal with its objective: ``objective`` where it names none.
 
-        Raises InvalidInput where it is beyond the best there is.
+        Raises InvalidInput where it is beyond the best there is, or asks for the wrong side.
         """
         named = replace(self, objective=self.objective or objective)
+        _check_its_side(named)
         if named.objective in _AT_MOST_ONE and named.value > 1:
             raise InvalidInput(
                 f"{self.text!r} is beyond the best there is.",
@@ -58,11 +49,11 @@ class Goal:
 
 
 def read_goal(text: str) -> Goal:
-    """Return the goal that ``text`` states: a number, or an objective's name, a side and a number.
+    """Return the goal that ``text`` states: a number, and an objective's name and a side if told.
 
     What follows ``and`` are further conditions (``conditions``).
 
-    Raises InvalidInput where it states none, or wants a low accuracy or R2.
+    Raises InvalidInput where it states none, or wants a low accuracy or a high error.
     """
     first, *others = parts_of(text)
     parts = tuple(map(read_condition, others))
@@ -70,28 +61,43 @@ def read_goal(text: str) -> Goal:
 
 
 def _read_first(text: str) -> Goal:
-    matched = _GOAL.fullmatch(text.strip())
-    if matched is None:
+    stated = read_statement(text)
+    if stated is None or not _may_be_named(stated.name):
         raise InvalidInput(f"{text!r} is not a goal.", where="goal", remedy=_REMEDY)
-    found = matched.groupdict("")
-    value = float(with_point(found["value"], "goal"))
-    if found["percent"]:
-        value /= 100
-
-    objective = meant(re.sub(r"[ _-]+", "-", found["name"].strip().lower()))
-    side = found["side"].lower()
-    wants_less = side in _MOST
-    if found["unit"] and not wants_less:
+    objective = meant(stated.name)
+    value = stated.value
+    says_more = stated.side in MORE
+    wants_less = stated.side in LESS or (objective in _ERRORS and not says_more)
+    if stated.unit and not wants_less:
         message = f"{text!r} has a unit, which only errors have."
         raise InvalidInput(message, where="goal", remedy=_REMEDY)
     if objective == _ERROR:
         _check_side(wants_less, text, "An error is to be small", "error <= 0.05")
-        if found["unit"] or value > 1:
+        if stated.unit or value > 1:
             return Goal(_AMOUNT, value, text, wants_less=True)
         return Goal("accuracy", 1 - value, text, wants_less=False)
-    if objective in _AT_MOST_ONE:
-        _check_side(not wants_less, text, f"More {objective} is better", f"{objective} >= 0.9")
-    return Goal(objective, value, text, wants_less if side else None)
+    is_told = wants_less or says_more
+    goal = Goal(objective, value, text, wants_less if is_told else None)
+    _check_its_side(goal)
+    return goal
+
+
+def _may_be_named(name: str) -> bool:
+    """Whether an objective may be called so; of what holds a class or a column, one of easeml's."""
+    first, bracket, _ = name.partition("(")
+    if bracket:
+        return is_known(first)
+    return not name or name[0].isalpha()
+
+
+def _check_its_side(goal: Goal) -> None:
+    name = goal.objective
+    if name in _AT_MOST_ONE:
+        example = f"{name} >= 0.9"
+        _check_side(goal.wants_less is not True, goal.text, f"More {name} is better", example)
+    if name in _ERRORS:
+        is_right = goal.wants_less is not False
+        _check_side(is_right, goal.text, "An error is to be small", f"{name} <= 5")
 
 
 def _check_side(is_right: bool, text: str, reason: str, example: str) -> None:

@@ -221,10 +221,17 @@ class _Placed(NamedTuple):
 
 def _placed_in(places: Mapping[Feature, int], features: Sequence[tuple[Feature, float]]) -> _Placed:
     """Return where features have their weights."""
-    seen = [(places[feature], value) for feature, value in features if feature in places]
-    unseen = {feature: value for feature, value in features if feature not in places}
-    found = np.array([place for place, _ in seen], dtype=int)
-    return _Placed(found, np.array([value for _, value in seen]), unseen)
+    found: list[int] = []
+    values: list[float] = []
+    unseen: dict[Feature, float] = {}
+    for feature, value in features:
+        place = places.get(feature)
+        if place is None:
+            unseen[feature] = value
+            continue
+        found.append(place)
+        values.append(value)
+    return _Placed(np.array(found, dtype=int), np.array(values), unseen)
 
 
 def _without(known: Mapping[Work, _Placed], new: Sequence[Feature]) -> dict[Work, _Placed]:
