@@ -190,7 +190,7 @@ def test_the_page_leads_and_takes_a_goal(client: TestClient, store: Store, ann) 
     assert "is not a goal" in wrong.text
     kept = browser.post(page, data={**token, "goal": "accuracy >= 0.9"})
     assert kept.url.path == page
-    assert "It is met on validation rows" not in kept.text
+    assert "The goal is met on validation rows" not in kept.text
     assert 'value="accuracy &gt;= 0.9"' in kept.text
 
 
