@@ -103,7 +103,7 @@ def test_rows_are_added_refused_switched_off_and_on(
     page.get_by_role("link", name="How they came about").click()
     page.locator("#lineage").get_by_role("link", name="Version 4").click()
     expect(page.locator("#chosen")).to_contain_text("more.csv added")
-    expect(page.locator("#chosen")).to_contain_text("Beside the version that it was made of")
+    expect(page.locator("#chosen")).to_contain_text("Compared with the version it was made from")
     page.goto(f"{application}/data")
 
     # Another table in place of all rows, behind the same address.

@@ -96,7 +96,7 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, t
     # And by REST, with a key made here and the row of the page.
     page.goto("/account")
     page.get_by_label("Name", exact=True).fill("script")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create key").click()
     key = page.locator("#secret").text_content() or ""
     row = first_row(wine, without={"ash", "cultivar"})
     assert predicted(easeml, key, application, row) == ["grignolino"]
@@ -132,7 +132,7 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, t
     expect(page.locator(".count-unread")).to_be_visible()
     page.get_by_role("link", name=re.compile("Notifications")).click()
     expect(
-        notes.filter(has_text="goes on with a new model: Linear discriminant analysis").first
+        notes.filter(has_text="continues with a new model: Linear discriminant analysis").first
     ).to_be_visible()
     expect(notes.filter(has_text="serves a better model").first).to_be_visible()
     assert predicted(easeml, key, application, row) == ["barolo"]
