@@ -76,7 +76,7 @@ def declare_by_clicking(page: Page, table: Path, target: str) -> dict:
     with page.expect_file_chooser() as chooser:
         page.get_by_text("Choose a file").click()
     chooser.value.set_files(table)
-    page.get_by_role("heading", name="What easeml saw").wait_for()
+    page.get_by_role("heading", name="What easeml found").wait_for()
     done["seen"] = time.perf_counter() - began
     chosen = page.get_by_label("Target")
     if chosen.input_value() != target:

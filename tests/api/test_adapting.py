@@ -129,7 +129,8 @@ def test_another_unit_is_found_and_the_model_that_reads_it_is_proven(
     assert shown["test_quality"]["adapted"]  # its test rows are in the unit of before
     page = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     assert (
-        "older than those that it was adapted to" in page.get(f"/applications/{application}").text
+        "older than the rows that the model was adapted to"
+        in page.get(f"/applications/{application}").text
     )
 
     adapt(client, ann, application, ways=["weights"]).raise_for_status()  # of its origin, again

@@ -221,11 +221,11 @@ def test_a_form_asks_any_tool_and_says_what_is_wrong(
     rows = {"rows": ("newer.csv", toys(60, first=1000))}
     asked = browser.post(f"{page}/monitor", data={**token, "set-drop": "0.1"}, files=rows)
     assert asked.url.path == page
-    assert "Being asked" in asked.text
+    assert "In progress" in asked.text
     work_off(store, tmp_path)
     answered = browser.get(page).text
     assert "Quality on the newer rows" in answered
-    assert "Being asked" not in answered
+    assert "In progress" not in answered
 
 
 def test_what_compares_classes_is_not_offered_where_numbers_are_predicted(

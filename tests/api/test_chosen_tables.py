@@ -54,13 +54,13 @@ def test_another_table_is_chosen_on_the_page_after_the_upload(desk: Desk, ann) -
     assert desk.rows(dataset["version"]["id"]) == 80
     browser = TestClient(create_pages(desk.client.app), cookies={"easeml_session": ann.key})
     place = f"/new/{dataset['id']}"
-    assert "Another table of the file" in browser.get(place).text
+    assert "Number of another table in the file" in browser.get(place).text
     form = {"csrf": session.csrf_token(ann.key)}
     browser.post(f"{place}/table", data={**form, "table": "9"})
     work_off(desk.store, desk.folder)
     wrong = browser.get(place).text
     assert "there is no table 9" in wrong
-    assert "Another table of the file" in wrong  # the way back
+    assert "Number of another table in the file" in wrong  # the way back
     assert browser.post(f"{place}/table", data={**form, "table": "two"}).status_code == 422
     browser.post(f"{place}/table", data={**form, "table": "1"})
     work_off(desk.store, desk.folder)

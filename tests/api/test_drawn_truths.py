@@ -86,8 +86,8 @@ def test_rows_that_look_unlike_the_others_are_no_sample_whatever_is_said(
     assert found["status"] != "alert"
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})  # type: ignore[arg-type]
     shown = browser.get(f"/applications/{application}/history").text
-    assert "60 rows drawn at random, says ann, 20" in shown
-    assert "so they do not count as such." in shown
+    assert "60 rows drawn at random, according to ann, 20" in shown
+    assert "so they do not count as random." in shown
 
 
 def test_new_rows_may_be_drawn_before_they_are_looked_at(

@@ -34,7 +34,7 @@ def test_the_page_shows_what_moved_an_answer_in_its_own_words(
     asked = {"csrf": session.csrf_token(ann.key), "value0": "1"}
     shown = pages.post(path, data={**asked, "explain": "1"}).text
     assert predictor.seen[-1][2] == "application/json; explain=true"
-    assert "The probability of yes is 66 % in the mean of 40 training rows." in shown
+    assert "On average over 40 training rows, the probability of yes is 66 %." in shown
     assert 'aria-label="size +25 %"' in shown
     assert 'aria-label="more0 −1.0 %"' in shown
     assert "2 other columns moved it by −2.0 % together." in shown

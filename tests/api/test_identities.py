@@ -141,7 +141,7 @@ def test_an_invitation_is_taken_without_a_password(client: TestClient, ann) -> N
     door = visitor.get(made["path"]).text
     found = re.search(r'href="(/sign-in/identity\?invitation=[^"]+)"', door)
     assert found, door
-    assert "Go on by Lab login" in door
+    assert "Continue with Lab login" in door
     assert go(visitor, found.group(1)).url.path == "/applications"
     me = client.get("/api/v1/me", headers=key_of(visitor)).json()
     assert (me["name"], me["member"]) == ("ada", "viewer")

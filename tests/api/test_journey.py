@@ -72,7 +72,7 @@ def test_a_goal_asks_feasibility_by_itself(
 ) -> None:
     set_goal(client, ann, application, "accuracy >= 0.85").raise_for_status()
     stations = {one["name"]: one for one in asked(client, ann, application)["stations"]}
-    assert stations["Feasible?"]["said"] == "Being asked."
+    assert stations["Feasible?"]["said"] == "easeml is finding out."
     set_goal(client, ann, application, "accuracy >= 0.85").raise_for_status()
     (task,) = work_off(store, tmp_path)  # the same goal asks once
     assert task.payload["parameters"] == {"goal": 0.85}
@@ -102,7 +102,7 @@ def test_a_tool_that_failed_is_said_to_have_and_not_advised_again(
     found = asked(client, ann, application)
     station = next(one for one in found["stations"] if one["name"] == "Feasible?")
     assert station["state"] == "trouble"
-    assert station["said"] == "It was asked and failed: Its memory is used up."
+    assert station["said"] == "This was tried and failed: Its memory is used up."
     assert found["questions"][0]["answer"] == station["said"]
     assert "ask-feasibility" not in kinds(found)
 
@@ -110,7 +110,7 @@ def test_a_tool_that_failed_is_said_to_have_and_not_advised_again(
     place = f"{APPLICATIONS}/{application}/reports"
     client.post(place, json=ask, headers=ann.headers).raise_for_status()
     station = asked(client, ann, application)["stations"][2]
-    assert station["said"] == "Being asked."
+    assert station["said"] == "easeml is finding out."
     work_off(store, tmp_path)
     assert asked(client, ann, application)["questions"][0]["known"]
 
@@ -160,10 +160,7 @@ def test_a_suggestion_is_recorded_once_and_scored_by_what_came(
     (action,) = [one for one in found if one["kind"] == "search"]
     assert action["reckoned"][0] == 0.02
     assert action["gain"] == pytest.approx(0.02 * (1.5 + 4) / 5)
-    assert (
-        "After 1 such step this is expected to bring 110% of what was reckoned"
-        in action["evidence"][-1]
-    )
+    assert "After 1 such step, easeml expects 110% of the estimated gain" in action["evidence"][-1]
     place = f"{APPLICATIONS}/{other.application_id}/suggestions"
     (told,) = [one for one in newest(client, ann, place) if one["kind"] == "search"]
     assert told["gain"] == 0.02
@@ -190,7 +187,7 @@ def test_the_page_leads_and_takes_a_goal(client: TestClient, store: Store, ann) 
     assert "is not a goal" in wrong.text
     kept = browser.post(page, data={**token, "goal": "accuracy >= 0.9"})
     assert kept.url.path == page
-    assert "It is met on validation rows" not in kept.text
+    assert "The goal is met on validation rows" not in kept.text
     assert 'value="accuracy &gt;= 0.9"' in kept.text
 
 

@@ -114,7 +114,7 @@ def test_what_any_model_can_reach_allows_for_answers_and_is_not_asked_again(
     item = take(client, ann, application)["item"]
     give(client, ann, item, value=right(item)).raise_for_status()
     after = reachable(client, ann, application)
-    assert after.endswith("That allows for 1 answer of a person since then.")
+    assert after.endswith("This includes 1 answer of a person since then.")
     client.post(f"{place}/work/use", headers=ann.headers).raise_for_status()
     done = [task.spec_kind for task in work_off(store, tmp_path)]
     assert done == ["ingest-answers", "find-work"]  # and no study

@@ -42,7 +42,7 @@ def test_a_model_is_kept_and_left_to_the_rules_again(client: TestClient, store: 
     base = f"/applications/{made.application_id}"
     sent = {"csrf": _token(visitor.get(f"{base}/settings").text)}
     kept = visitor.post(f"{base}/keep-model", data={**sent, "model": made.model_id})
-    assert "stays whatever the rules say" in kept.text
+    assert "kept regardless of the rules" in kept.text
     assert _rule(client, ann, made)["kept"] == [made.model_id]
     visitor.post(f"{base}/keep-model", data={**sent, "model": made.model_id, "release": "1"})
     assert _rule(client, ann, made)["kept"] == []

@@ -26,13 +26,13 @@ def test_an_owner_keeps_requests_and_tells_what_was_true(
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})  # type: ignore[arg-type]
     token = {"csrf": session.csrf_token(ann.key)}
     shown = browser.get(f"{here}/history").text
-    assert "No requests are kept." in shown
-    assert f'href="{here}/history#kept">Keep requests</a>' in shown  # first of all
+    assert "No requests are recorded." in shown
+    assert f'href="{here}/history#kept">Record requests</a>' in shown  # first of all
     assert opened(shown) == dict.fromkeys(PARTS, False)
 
     kept = {"share": "0,5", "days": "7", "mask": "size"}
     shown = browser.post(f"{here}/keeping", data={**token, **kept})
-    assert "50 % of the requests are kept, for 7 days" in shown.text
+    assert "50 % of the requests are recorded, for 7 days" in shown.text
     assert "Nothing needs you now" in shown.text
     assert "50% of the requests, for 7 days: 0 rows, 0 truths." in shown.text  # while it is folded
     log = client.get(f"/api/v1{here}/requests", headers=ann.headers).json()
@@ -57,7 +57,9 @@ def test_an_owner_keeps_requests_and_tells_what_was_true(
     assert browser.get(f"{here}/history", params={"told": "many-1"}).status_code == 200
 
     none = {"share": "0", "days": "7"}
-    assert "No requests are kept." in browser.post(f"{here}/keeping", data={**token, **none}).text
+    assert (
+        "No requests are recorded." in browser.post(f"{here}/keeping", data={**token, **none}).text
+    )
 
 
 @pytest.mark.parametrize(

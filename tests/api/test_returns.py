@@ -90,7 +90,7 @@ def test_a_world_that_turns_brings_the_model_before_back_and_says_by_what_rows(
     assert "was worse in production" in news["text"]
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     page = browser.get(f"/applications/{application}/history")
-    assert "What followed a release" in page.text
+    assert "After a release" in page.text
     assert states_of(client, ann, application) == [("taken-back", last["reason"])]
     assert page.text.count(f'<a href="/tasks/{task_of(store, better)}">') >= 2
     assert "returned" in page.text

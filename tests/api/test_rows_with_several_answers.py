@@ -185,7 +185,7 @@ def test_pages_show_what_there_is_for_several_answers_and_say_why_no_more(
     shown = browser.get(f"{here}/history").text
     assert 'id="of-several"' in shown
     assert not [name for name in PANELS if f'id="{name}"' in shown]
-    assert "No requests are kept." in shown
+    assert "No requests are recorded." in shown
     data = browser.get(f"{here}/data").text
     assert 'id="doubts"' not in data
     assert 'value="pool"' not in data

@@ -72,8 +72,8 @@ def test_what_a_batch_brought_is_told_by_validation_rows_alone(
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     page = browser.get(f"/applications/{application}/work").text
     assert "scores 0.55" in page
-    assert "what there was before scores 0.5" in page
-    assert "it may be chance" in page
+    assert "the best model before it scores 0.5" in page
+    assert "so small a difference may be chance" in page
     assert "In all" not in page  # there is one version of answers yet
 
 

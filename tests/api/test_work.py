@@ -188,12 +188,12 @@ def test_few_answers_are_used_when_somebody_says_so(
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     form = {"csrf": session.csrf_token(ann.key), "way": "use"}
     shown = browser.post(f"/applications/{application}/work", data=form).text
-    assert "Version 3 of the data is being made of the answers: 1 label. Begun" in shown
+    assert "Version 3 of the data is being made from the answers: 1 label. Started" in shown
     refused = give(client, ann, item, way="undo")
     assert refused.status_code == 409  # the version has it
     work_off(store, tmp_path)
     shown = browser.get(f"/applications/{application}/work").text
-    assert "is being made of the answers" not in shown
+    assert "is being made from the answers" not in shown
     assert f'made <a href="/applications/{application}/data">version 3</a>' in shown
     assert rows_by_role(client, ann, application)["pool"] == UNLABELLED - 1
 
@@ -246,7 +246,7 @@ def test_a_page_asks_one_item_at_a_time(client: TestClient, ann, application: st
     following = browser.post(page, data={**fields, "value": "big"})
     assert following.url.path == page
     assert item["id"] in following.text  # in the form that undoes it
-    assert "1 answer given" in following.text
+    assert "1 answer not in a version yet" in following.text
     undone = browser.post(page, data={**fields, "way": "undo"})
     assert "Undo the last" not in undone.text
     wrong = browser.post(page, data={**fields, "value": "huge"})
@@ -358,7 +358,7 @@ def test_who_owns_it_is_asked_first_where_two_people_differ(
     assert asked["item"]["disputed"] == ["big", "small"]
     browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
     page = browser.get(f"/applications/{application}/work").text
-    assert "People differ:</strong> big, small. You decide" in page
+    assert "People disagree:</strong> big, small. You decide" in page
     give(client, ann, item.model_dump(), value="big").raise_for_status()
     assert take(client, ann, application)["disputed"] == 0
     give(client, ann, item.model_dump(), way="undo").raise_for_status()
@@ -432,7 +432,7 @@ def test_items_go_out_and_answers_come_back_by_the_page(
     filename, text = filled[form](given.text)
     fields = {"csrf": session.csrf_token(ann.key), "way": "import"}
     shown = browser.post(here, data=fields, files={"file": (filename, text.encode())})
-    assert "2 answers taken, 0 there already, 2 refused." in shown.text
+    assert "2 answers imported, 0 already there, 2 refused." in shown.text
     assert "&#39;huge&#39; is not a class of &#39;kind&#39;." in shown.text
     nothing = browser.post(here, data=fields)
     assert nothing.status_code == 422

@@ -7,6 +7,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,9 @@ GUIDES = [
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
     *sorted((ROOT / "docs" / "extending").glob("*.md")),
 ]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+SHELL = {">", "<", "|", "&&"}  # where a command ends
+MADE_IN_ITS_GUIDE = ["tool", "contradictions"]  # the tool that tool.md writes
 SYNONYMS = {"experiment", "trial", "run", "project", "workspace"}
 
 
@@ -93,13 +97,15 @@ def test_an_undocumented_route_command_module_or_setting_is_refused(
 
 def commands_in(text: str) -> Iterator[list[str]]:
     """Give the arguments of every ``easeml ...`` command in code blocks and code spans."""
-    blocks = re.findall(r"```(?:sh|bash|console)?\n(.*?)```", text.replace("\\\n", " "), re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
+    blocks = BLOCK.findall(text.replace("\\\n", " "))
+    commands = [block for language, block in blocks if language in ("", "sh", "bash", "console")]
+    lines = [line for block in commands for line in block.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
     for line in lines:
         command = line.removeprefix("$ ").removeprefix(".venv/bin/")
         if command.startswith("easeml "):
-            yield from alternatives(shlex.split(command, comments=True)[1:])
+            words = shlex.split(command, comments=True)[1:]
+            yield from alternatives([*takewhile(lambda word: word not in SHELL, words)])
 
 
 def alternatives(words: list[str]) -> Iterator[list[str]]:
@@ -130,7 +136,10 @@ def parse(words: list[str]) -> None:
 
 
 EXAMPLES = [
-    (guide.name, words) for guide in GUIDES for words in commands_in(guide.read_text("utf-8"))
+    (guide.name, words)
+    for guide in GUIDES
+    for words in commands_in(guide.read_text("utf-8"))
+    if words[:2] != MADE_IN_ITS_GUIDE
 ]
 
 

@@ -60,8 +60,10 @@ def test_a_goal_is_reached_and_proven_only_where_all_parts_hold() -> None:
 
 def test_the_rail_says_which_part_is_missed() -> None:
     said = {station.name: station.said for station in rail(facts(0.06), [])}
-    assert said["Goal"].endswith("gap(sex) is 0.06, where gap(sex) <= 0.05 is asked.")
+    assert said["Goal"].endswith("gap(sex) is 0.06, but the goal is gap(sex) <= 0.05.")
     said = {station.name: station.said for station in rail(facts(0.04), [])}
-    assert said["Goal"].endswith("met its first part on test rows, the others on validation rows.")
+    assert said["Goal"].endswith(
+        "the first part is met on test rows, the others on validation rows."
+    )
     said = {station.name: station.said for station in rail(facts(None), [])}
     assert said["Goal"].endswith("gap(sex) is not measured yet.")

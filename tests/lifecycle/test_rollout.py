@@ -181,7 +181,7 @@ def test_requests_that_the_new_model_fails_on_take_it_back():
 
 
 def test_nothing_is_counted_before_the_first_truth():
-    assert why(SHARES, Evidence()) == "No truth has come yet that tells them apart."
+    assert why(SHARES, Evidence()) == "No reported truth tells them apart yet."
 
 
 def test_how_many_are_to_come_is_told_as_soon_as_it_can_be():
@@ -204,7 +204,7 @@ def test_a_shadow_that_is_judged_by_complaints_alone_does_not_serve():
     evidence = told(SHADOW, Evidence(), [Outcome(1.0, 0.0), Outcome(0.0, 0.0)] * 100)
     assert verdict(SHADOW, evidence) == LIVE
     assert verdict(SHADOW, evidence, expected=0.8) == GOES_ON
-    assert "mostly of wrong answers" in why(SHADOW, evidence, 0.8)
+    assert "mostly for wrong answers" in why(SHADOW, evidence, 0.8)
     assert verdict(SHARES, evidence, expected=0.8) == LIVE  # shares are fair to complaints
     fair = told(SHADOW, Evidence(), [Outcome(0.2, 0.8)] * 200)
     assert verdict(SHADOW, fair, expected=0.8) == LIVE
@@ -227,7 +227,7 @@ def test_what_is_no_plan_is_refused(wrong: dict[str, object], where: str):
 
 def test_a_promise_says_its_numbers():
     assert "10%, 25%, 50%" in promise(SHARES)
-    assert "chance of 0.05" in promise(SHADOW)
+    assert "probability of at most 0.05" in promise(SHADOW)
     assert math.isclose(SHADOW.nats, -math.log(0.05))
     with pytest.raises(InvalidInput, match="between -1 and 1"):
         told(SHADOW, Evidence(), [Outcome(1.5)])

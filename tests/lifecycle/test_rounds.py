@@ -147,4 +147,4 @@ def test_wrong_answers_alone_are_held_where_each_class_counts_alike(plan: Plan) 
     evidence = told(plan, Evidence(), wrong, CLASSES)
     assert is_selective(plan, evidence, 0.8)
     assert verdict(plan, evidence, 0.8) == GOES_ON
-    assert "Tell the truth of right answers as well" in why(plan, evidence, 0.8)
+    assert "Report the truth of right answers as well" in why(plan, evidence, 0.8)

@@ -51,7 +51,7 @@ def test_an_estimator_searches_at_a_service(
     assert sorted(board["model"]) == sorted(trial.name for trial in heard)
     assert all(board["config"])
     assert "device seconds" in made.fit_summary()
-    assert "fitted on all rows but the test rows" in made.fit_summary()
+    assert "fitted on all rows except the test rows" in made.fit_summary()
     assert list(made.get_feature_names_out()) == list(rows.columns)
 
     heard.clear()

@@ -102,7 +102,10 @@ def test_the_page_draws_what_comes_next_and_has_it_as_a_file(
         assert [row["shop"] for row in rows] == ["Basel"] * 3 + ["Chur"] * 3
         assert set(rows[0]) == {"day", "shop", "prediction", "lower", "upper"}
         overview = browser.get(f"/applications/{application}").text
-        assert "7 steps ahead</a> by day, of each shop; the latest rows test." in overview
+        assert (
+            "7 steps ahead</a> by day, for each shop; the latest rows are the test rows."
+            in overview
+        )
         wrong = browser.get(f"/applications/{application}/forecast?steps=many")
         assert "is no number of steps" in wrong.text
 

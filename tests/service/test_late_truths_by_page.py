@@ -117,7 +117,7 @@ def test_late_truths_are_told_and_looked_at_by_the_page(
         true = truth(rows[place])
         lines.append(f"{request_id},{place},{other[true] if place % 2 else true}")
     file = {"file": ("truths.csv", "\n".join(lines).encode(), "text/csv")}
-    told = press(browser, page, "Tell", data={"at_random": "yes"}, files=file)
+    told = press(browser, page, "Report", data={"at_random": "yes"}, files=file)
     assert "100 truths kept; 100 of them name rows" in told.text
     assert "100 of them are said to be of rows that were drawn at random" in told.text
 
@@ -127,5 +127,5 @@ def test_late_truths_are_told_and_looked_at_by_the_page(
     assert (found.status, found.rows) == ("alert", ROWS)
     shown = browser.get(page).text
     assert "The model got worse" in shown
-    assert "100 rows drawn at random, says wilma, 20" in shown
+    assert "100 rows drawn at random, according to wilma, 20" in shown
     assert "late truth</button>" not in shown

@@ -145,7 +145,7 @@ def test_an_owner_may_say_that_truth_comes_by_chance(
 ):
     wish = NewRolloutRule(way=RolloutWay.AT_ONCE, truth=TruthWay.BY_CHANCE)
     shown = rollouts.set_rollout_rule(store, ann, app.id, wish)
-    assert "chosen by chance" in shown.watches
+    assert "chosen at random" in shown.watches
     keep(store, ann, app, "req_1", ["red"] * 300)
     tell(store, ann, app, "req_1", dict.fromkeys(range(0, 300, 10), "blue"))
     assert look(store, clock, "blue") == 30
@@ -242,7 +242,7 @@ def test_another_objective_than_right_answers_is_not_compared_unless_asked(
     shown = rollouts.list_rollouts(store, ann, app.id)
     assert (shown.days, shown.released) == (0, [])
     assert f"easeml app rollout {app.id} --days 30" in shown.watches
-    assert "by f1-macro: it is no mean over rows" in shown.watches
+    assert "by f1-macro: it is not a mean over rows" in shown.watches
     wish = NewRolloutRule(way=RolloutWay.AT_ONCE, days=7)
     rollouts.set_rollout_rule(store, ann, app.id, wish)
     train(store, app, 2, 0.95)
@@ -312,10 +312,9 @@ def test_a_model_that_forgot_the_rare_class_is_returned_from_by_balanced_accurac
     before = served(store, app)[0]
     rule = run_of(1 / 2)
     shown = rollouts.list_rollouts(store, ann, app.id).watches
-    assert f"runs of {rule[0]} kept requests" in shown
+    assert f"runs of {rule[0]} recorded requests" in shown
     assert (
-        f"A run of {rule[0]} rows counts where it has at least {rule[1]} rows of each class"
-        in shown
+        f"A run of {rule[0]} rows counts if it has at least {rule[1]} rows of each class" in shown
     )
     truths = ["red"] * 36 + ["blue"] * 14
     for number in range(40):

@@ -178,7 +178,7 @@ def test_a_shadow_that_only_complaints_speak_for_does_not_serve(
     comparing.move_on(store)
     found = _newest(store, ann, app)
     assert (found.state, found.better) == (RolloutState.RUNNING, 40)
-    assert "mostly of wrong answers" in found.says
+    assert "mostly for wrong answers" in found.says
     assert _live(store, app) == before
 
 
@@ -189,7 +189,7 @@ def test_each_class_counts_alike_where_the_objective_says_so(
     with store.write() as tx:
         tx.unscoped().applications.update(app.id, objective="balanced-accuracy")
     promised = rollouts.set_rollout_rule(store, ann, app.id, SHADOW).promise
-    assert promised.endswith("Each class counts alike, so a rare one decides how long it takes.")
+    assert promised.endswith("Each class counts equally, so a rare one decides how long it takes.")
     _better(store, app)
     _rest(store, app)
     _keep(store, ann, app, "req_1", ["red"] * 90, by=before)
@@ -397,7 +397,7 @@ def test_numbers_are_compared_by_their_errors(store: Store, ann: Caller, clock: 
     assert "--scale" in (refused.value.remedy or "")
     wish = SHADOW.model_copy(update={"scale": 4.0})
     promise = rollouts.set_rollout_rule(store, ann, app.id, wish).promise
-    assert "as a share of the largest that counts, 4:" in promise
+    assert "as a share of the largest that counts, 4." in promise
     rollouts.start_rollout(store, ann, app.id, NewRollout(model_id=better))
     rows = [{"size": 1.0, "colour": "red"}] * 3
     answer = {"model_id": before, "predictions": [5.0, 5.0, 5.0], "probabilities": None}

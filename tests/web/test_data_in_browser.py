@@ -103,11 +103,11 @@ def test_rows_are_added_refused_switched_off_and_on(
     page.get_by_role("link", name="How they came about").click()
     page.locator("#lineage").get_by_role("link", name="Version 4").click()
     expect(page.locator("#chosen")).to_contain_text("more.csv added")
-    expect(page.locator("#chosen")).to_contain_text("Beside the version that it was made of")
+    expect(page.locator("#chosen")).to_contain_text("Compared with the version it was made from")
     page.goto(f"{application}/data")
 
     # Another table in place of all rows, behind the same address.
-    page.get_by_label("The rows of the file").select_option("take the place of all rows")
+    page.get_by_label("The rows of the file").select_option("replace all rows")
     page.get_by_label("Choose a file").set_input_files(tables["first"])
     expect(page.get_by_role("heading", name="Version 7")).to_be_visible()
     assert "first.csv took the place of all rows" in " ".join(versions(page).split())

@@ -96,7 +96,7 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, t
     # And by REST, with a key made here and the row of the page.
     page.goto("/account")
     page.get_by_label("Name", exact=True).fill("script")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create key").click()
     key = page.locator("#secret").text_content() or ""
     row = first_row(wine, without={"ash", "cultivar"})
     assert predicted(easeml, key, application, row) == ["grignolino"]
@@ -132,7 +132,7 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, t
     expect(page.locator(".count-unread")).to_be_visible()
     page.get_by_role("link", name=re.compile("Notifications")).click()
     expect(
-        notes.filter(has_text="goes on with a new model: Linear discriminant analysis").first
+        notes.filter(has_text="continues with a new model: Linear discriminant analysis").first
     ).to_be_visible()
     expect(notes.filter(has_text="serves a better model").first).to_be_visible()
     assert predicted(easeml, key, application, row) == ["barolo"]
@@ -189,13 +189,13 @@ def test_costs_and_columns_to_follow_are_said_in_the_wizard(sign_in: SignIn, tmp
     upload(page, table)
     page.get_by_label("Target").select_option("kind")
     page.get_by_label("Objective: what good means").select_option(
-        label="Cost: a table of what each confusion costs"
+        label="Cost: a table with the cost of each confusion"
     )
-    cell = page.get_by_label("Cost of large said to be small")
+    cell = page.get_by_label("Cost of large predicted as small")
     cell.fill("12.5")
     cell.press("Tab")
     expect(page.get_by_role("link", name=re.compile("Undo .*=12.5"))).to_be_visible()
-    expect(page.get_by_label("Cost of large said to be small")).to_have_value("12.5")
+    expect(page.get_by_label("Cost of large predicted as small")).to_have_value("12.5")
     page.locator("#followed summary").click()
     page.locator("#followed").get_by_label("size").select_option("falling")
     expect(page.get_by_role("link", name="Undo falling with size")).to_be_visible()
@@ -236,7 +236,7 @@ def test_whether_a_goal_can_be_reached_is_asked_before_start(sign_in: SignIn, wi
     expect(page.locator("#reports")).to_contain_text("Realistic.")
     expect(page.locator("main")).not_to_contain_text("No goal is set")  # that one was
     page.goto(f"{page.url}/next")
-    expect(page.get_by_label("What has to be reached")).to_have_value("accuracy >= 0.8")
+    expect(page.get_by_label("Goal to reach")).to_have_value("accuracy >= 0.8")
 
 
 def predicted(
@@ -255,7 +255,7 @@ def test_a_tasks_page_shows_where_its_model_errs(sign_in: SignIn, application: s
     page = sign_in()
     page.goto(application)
     page.locator("#best tbody a").first.click()
-    expect(page.get_by_role("heading", name="Where it errs")).to_be_visible()
+    expect(page.get_by_role("heading", name="Where it makes mistakes")).to_be_visible()
     counts = page.locator(".confusion td.count").all_text_contents()
     rows = re.search(
         r"(\d+) (?:validation rows|rows by)", page.locator("#task").text_content() or ""
@@ -288,7 +288,7 @@ def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, a
     expect(page.get_by_role("heading", name="What to expect")).to_be_visible()
     page.emulate_media(media="screen")
     page.set_viewport_size({"width": 390, "height": 844})
-    errors = page.get_by_role("region", name="Where it errs")
+    errors = page.get_by_role("region", name="Where it makes mistakes")
     errors.locator("th").evaluate_all("all => all.forEach(one => one.append('x'.repeat(60)))")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390  # classes have long names
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -376,13 +376,13 @@ def test_rolling_back_pins_and_can_be_undone(sign_in: SignIn, application: str):
     expect(page.locator("#life svg").first).to_be_visible()
     expect(page.locator("#watch")).to_contain_text("cannot tell")
     page.on("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Pin what is live").click()
+    page.get_by_role("button", name="Pin the live model").click()
     expect(page.locator("#head")).to_contain_text("pinned")
-    page.get_by_role("button", name="Let better models in again").click()
+    page.get_by_role("button", name="Allow better models again").click()
     expect(page.locator("#head")).not_to_contain_text("pinned")
-    expect(page.get_by_role("button", name="Keep requests")).to_be_hidden()  # folded
-    page.locator("#needs").get_by_role("link", name="Keep requests").click()
-    expect(page.get_by_role("button", name="Keep requests")).to_be_visible()
+    expect(page.get_by_role("button", name="Record requests")).to_be_hidden()  # folded
+    page.locator("#needs").get_by_role("link", name="Record requests").click()
+    expect(page.get_by_role("button", name="Record requests")).to_be_visible()
 
 
 def test_two_tenants_never_see_each_other(sign_in: SignIn, watch, application: str):
@@ -550,8 +550,8 @@ def test_models_are_measured_by_more_and_compared(
 
     page.goto(f"{application}/settings")
     page.get_by_label("Largest latency for a row, ms").fill("5000")
-    page.get_by_role("button", name="Keep to this").click()
-    expect(page.locator("#rules")).to_contain_text("keep them")
+    page.get_by_role("button", name="Save rules").click()
+    expect(page.locator("#rules")).to_contain_text("obey the rules")
     expect_accessible(page)
     page.close()
 
@@ -573,7 +573,7 @@ def test_a_model_is_brought(sign_in: SignIn, application: str, wine: Path, tmp_p
 
     bring(page, application, tmp_path / "mine.skops")
     page.wait_for_url(re.compile("/tasks/task_"))
-    expect(page.get_by_text("Where it errs")).to_be_visible()
+    expect(page.get_by_text("Where it makes mistakes")).to_be_visible()
     page.goto(f"{application}/models")
     expect(page.get_by_role("region", name="Models")).to_contain_text("mine")
     page.goto(application)
@@ -600,4 +600,4 @@ def bring(page: Page, application: str, file: Path) -> None:
     page.goto(f"{application}/models")
     form = page.locator("#bring")
     form.get_by_label("File").set_input_files(file)
-    form.get_by_role("button", name="Bring").click()
+    form.get_by_role("button", name="Import").click()

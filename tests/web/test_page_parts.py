@@ -401,8 +401,8 @@ def test_leaving_a_column_out_is_a_change_that_an_address_keeps(
     [
         ("Let it be another type (--set 'age'=text).", "choose text as the type of age"),
         ("Feed rows: easeml app feed ID FILE", "the tab Data, &#34;Add rows&#34;"),
-        ("Allow them: fill_absent=true in the query.", "tick &#34;Columns may be absent&#34;"),
-        ("Allow them: fill_empty=true in the query.", "tick &#34;Cells may be empty&#34;"),
+        ("Allow them: fill_absent=true in the query.", "tick &#34;Allow absent columns&#34;"),
+        ("Allow them: fill_empty=true in the query.", "tick &#34;Allow empty cells&#34;"),
     ],
 )
 def test_advice_names_the_place_on_a_page(advice: str, place: str):

@@ -111,7 +111,7 @@ def test_rows_that_test_are_chosen_by_time_and_by_group(sign_in: SignIn, tmp_pat
     page = sign_in()
     upload(page, path)
     expect(page.get_by_text("think of a split by time")).to_be_visible()
-    choice = page.get_by_label("Rows that test")
+    choice = page.get_by_label("Test rows")
     choice.select_option("rows of other user than those trained with")
     expect(page.get_by_text("split: group:user")).to_be_visible()
     choice.select_option("the latest rows by day")

@@ -278,7 +278,7 @@ def _served(application: Application, titles: Titles) -> str:
     if members:
         served += f" of {members}"
     if model.refitted:
-        served += ", fitted on all rows but the test rows"
+        served += ", fitted on all rows except the test rows"
     return served
 
 

@@ -57,7 +57,7 @@ def _waits(data: dict[str, Any], called: Called) -> str:
 
 def _taken_back(data: dict[str, Any], called: Called) -> str:
     return (
-        f"takes {_model(data, called)} back; the model before answers all requests. "
+        f"takes {_model(data, called)} back; the previous model answers all requests. "
         f"{data.get('reason', '')}"
     )
 
@@ -75,12 +75,12 @@ def _lost(data: dict[str, Any], called: Called) -> str:
     said.append(
         f"{called(serves)} serves instead."
         if serves
-        else "Nothing serves until another is trained."
+        else "No model serves until another one is trained."
     )
     if data.get("trained_again"):
         said.append("It is trained again.")
     if data.get("was_pinned"):
-        said.append("It was pinned: the pin ended with it.")
+        said.append("The pin ended with it.")
     return " ".join(said)
 
 
@@ -101,7 +101,7 @@ def _starving(data: dict[str, Any], called: Called) -> str:
 
 
 def _new_model(data: dict[str, Any], called: Called) -> str:
-    return f"goes on with a new model: {data.get('title') or data.get('model', '')}"
+    return f"continues with a new model: {data.get('title') or data.get('model', '')}"
 
 
 _SENTENCES: dict[str, Callable[[dict[str, Any], Called], str]] = {
@@ -115,19 +115,21 @@ _SENTENCES: dict[str, Callable[[dict[str, Any], Called], str]] = {
     "provider.starving": _starving,
     "module.fault": lambda data, _: f"has a fault: {_error(data)}",
     "job.waiting": lambda data, _: f"nothing runs. {data.get('reason', '')}",
-    "job.resting": lambda *_: "the search rests: little is left to gain, or its limits are used up",
+    "job.resting": lambda *_: (
+        "the search rests: there is little left to gain, or its limits are used up"
+    ),
     "application.new-model": _new_model,
     "dataset.failed": lambda data, _: f"could not be read: {_error(data)}",
     "dataset.stale": lambda data, _: (
         f"could not be fetched again; the last good version stays. {_error(data)}"
     ),
     "dataset.fresh": lambda *_: "can be fetched again",
-    "predictions.failed": lambda data, _: f"could not predict what a source has. {_error(data)}",
-    "predictions.over": lambda *_: "predicts again what a source has",
+    "predictions.failed": lambda data, _: f"could not predict the rows of a source. {_error(data)}",
+    "predictions.over": lambda *_: "predicts the rows of a source again",
     "watch.alert": lambda data, _: f"may not be right any more. {data.get('reason', '')}",
-    "watch.over": lambda data, _: f"is as it should be again. {data.get('reason', '')}",
+    "watch.over": lambda data, _: f"no longer raises an alert. {data.get('reason', '')}",
     "subscription.paused": lambda data, _: (
-        f"is not told any more: what was sent did not arrive for days. {_error(data)}"
+        f"gets no more notifications: messages did not arrive for days. {_error(data)}"
     ),
-    "subscription.test": lambda *_: "this is a test: what easeml has to tell arrives here",
+    "subscription.test": lambda *_: "this is a test: notifications arrive here",
 }

@@ -232,7 +232,7 @@ class AutoML(BaseEstimator):
         made = ", ".join(f"{name} ({weight:.0%})" for name, weight in self.members_)
         all_rows, of = "all rows", "processor"
         if self.url is not None:
-            all_rows, of = "all rows but the test rows", "device"
+            all_rows, of = "all rows except the test rows", "device"
         rows = all_rows if self.refitted_ else "a part of the rows"
         return (
             f"{len(self.trials_)} models were tried in {self.seconds_:.1f} {of} seconds; "

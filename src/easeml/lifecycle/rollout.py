@@ -248,22 +248,22 @@ def requests_to_come(plan: Plan, evidence: Evidence) -> int | None:
 def why(plan: Plan, evidence: Evidence, expected: float = 0.0) -> str:
     """Return what the requests say so far, in a sentence. ``expected``: as of ``verdict``."""
     if evidence.failures >= MOST_FAILURES:
-        return f"It failed on {evidence.failures} requests that the model before could answer."
+        return f"It failed on {evidence.failures} requests that the previous model could answer."
     counted = (
-        f"better on {evidence.better:,}, worse on {evidence.worse_off:,} and alike on "
+        f"better on {evidence.better:,}, worse on {evidence.worse_off:,} and equal on "
         f"{evidence.alike:,} of {evidence.requests:,}"
     )
     if evidence.classes:
-        counted = f"{counted}, where each class counts alike"
+        counted = f"{counted}, where each class counts equally"
     answer = verdict(plan, evidence, expected)
     if answer != TAKEN_BACK and is_selective(plan, evidence, expected):
         known, _ = _quality_before(evidence)
-        remedy = "A shadow cannot be judged by them. Compare by shares."
+        remedy = "They cannot judge a shadow. Compare by shares."
         if evidence.classes:
-            remedy = "The models cannot be judged by them. Tell the truth of right answers as well."
+            remedy = "They cannot judge the models. Report the truth of right answers as well."
         return (
-            f"The truth seems to come mostly of wrong answers, or the world has changed: what "
-            f"serves has a quality of {known:.2g} on these rows, {expected:.2g} was expected. "
+            f"The truth seems to come mostly for wrong answers, or the world has changed: the "
+            f"live model has a quality of {known:.2g} on these rows instead of {expected:.2g}. "
             f"{remedy}"
         )
     if answer == TAKEN_BACK:
@@ -273,21 +273,21 @@ def why(plan: Plan, evidence: Evidence, expected: float = 0.0) -> str:
     if answer == LIVE:
         return f"It is not worse by more than {plan.tolerance:g}: {counted} (p = {chance:.2g})."
     if not evidence.requests:
-        return "No truth has come yet that tells them apart."
+        return "No reported truth tells them apart yet."
     return f"So far it is {counted} (p = {chance:.2g} for being worse by {plan.tolerance:g})."
 
 
 def promise(plan: Plan) -> str:
     """Return what a plan promises, in a sentence."""
     chance = 1 - plan.reliability
-    how = "Old and new model predict; the old one answers."
+    how = "Both models predict; the old one answers."
     if plan.shares:
         shares = ", ".join(f"{share:.0%}" for share in plan.shares)
         how = f"The new model answers {shares} of the requests, then all."
     return (
-        f"{how} A model whose quality is lower by more than {plan.tolerance:g} goes live with a "
-        f"chance of {chance:.2g} at most, and one that is not worse is taken back with a chance of "
-        f"{chance:.2g} at most, however often one looks."
+        f"{how} However often you look: a model whose quality is lower by more than "
+        f"{plan.tolerance:g} goes live with a probability of at most {chance:.2g}, and a model "
+        f"that is not worse is withdrawn with a probability of at most {chance:.2g}."
     )
 
 

@@ -35,15 +35,15 @@ PLACES = (
     Place(r"\(--forecast STEPS\)", '(New application, "Forecast")', "/new"),
     Place(r"\(--series COLUMN\)", '(New application, "tells series apart")', "/new"),
     Place(r"\(--past-only COLUMN\)", '(New application, "not known ahead")', "/new"),
-    Place(r"\(--split '\w+:[^']+'\)", '(New application, "Rows that test")', "/new"),
+    Place(r"\(--split '\w+:[^']+'\)", '(New application, "Test rows")', "/new"),
     Place(
         r"fill_absent=true in the query",
-        'tick "Columns may be absent" beside "Many rows"',
+        'tick "Allow absent columns" under "Many rows"',
         "./try#fill-absent",
     ),
     Place(
         r"fill_empty=true in the query",
-        'tick "Cells may be empty"',
+        'tick "Allow empty cells"',
         "./try#fill-empty",
     ),
     Place(
@@ -73,7 +73,7 @@ PLACES = (
     ),
     Place(
         rf"easeml app models {_ID} --measure \S+[^.\s]",
-        'the tab Models, "Measure by more"',
+        'the tab Models, "More measures"',
         "./models#measures",
     ),
     Place(rf"easeml app try {_ID} --model \w+", "the tab Models", "./models#models"),
@@ -81,12 +81,12 @@ PLACES = (
     Place(r"easeml job limit \w+ --max-tasks N", 'the tab Overview, "Limits"', ".#limits"),
     Place(
         rf"easeml app log {_ID} --share 1",
-        'the tab Release and watch, "What is kept of requests"',
+        'the tab Release and watch, "Recorded requests"',
         "./history#kept",
     ),
     Place(
         rf"easeml app feedback {_ID} FILE",
-        'the tab Release and watch, "What is kept of requests"',
+        'the tab Release and watch, "Recorded requests"',
         "./history#kept",
     ),
     Place(

@@ -9,10 +9,10 @@ from easeml.web.formatting import counted, several_of
 
 _WAYS = {
     RolloutWay.AT_ONCE: "A better model serves at once.",
-    RolloutWay.SHADOW: "A better model is a shadow first.",
-    RolloutWay.SHARE: "A better model answers growing shares.",
+    RolloutWay.SHADOW: "A better model runs as a shadow first.",
+    RolloutWay.SHARE: "A better model answers a growing share of requests.",
 }
-_NOT_KEPT = "No requests are kept: nothing can tell whether what serves is still right."
+_NOT_KEPT = "No requests are recorded, so nothing shows whether the live model is still right."
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ def needs_of(view: ServingHistory, titled: Callable[[str], str]) -> list[Need]:
     found = []
     if view.watch.status == "alert":
         found.append(
-            Need("What serves may not be right any more.", "See what moved", "/history#watch")
+            Need("The live model may not be right any more.", "See what drifted", "/history#watch")
         )
     elif view.watch.remedy and not view.adaptation.running:
-        found.append(Need(view.watch.remedy, "See what moved", "/history#watch"))
+        found.append(Need(view.watch.remedy, "See what drifted", "/history#watch"))
     for gate in view.gates.gates:
         if gate.labels is not None and gate.labels.waiting is not None:
             waiting = gate.labels.waiting
@@ -54,15 +54,15 @@ def needs_of(view: ServingHistory, titled: Callable[[str], str]) -> list[Need]:
     picking, adaptation = view.picking, view.adaptation
     if picking.running and not picking.proving and picking.asked:
         asked = counted(picking.asked, "label")
-        found.append(Need(f"The comparison of models asked for {asked}.", "Answer", "/work"))
+        found.append(Need(f"The comparison of models needs {asked}.", "Answer", "/work"))
     if adaptation.running and adaptation.asked:
         asked = counted(adaptation.asked, "label")
-        found.append(Need(f"The adapted models are tested by {asked}.", "Answer", "/work"))
+        found.append(Need(f"The test of the adapted models needs {asked}.", "Answer", "/work"))
     if view.gates.retirable:
         rows = counted(view.gates.retirable, "test row")
-        found.append(Need(f"Worn out: {rows}.", "Learn from them", "/history#gate"))
+        found.append(Need(f"{rows} worn out.", "Learn from them", "/history#gate"))
     if _lacks_requests(view):
-        found.append(Need(_NOT_KEPT, "Keep requests", "/history#kept"))
+        found.append(Need(_NOT_KEPT, "Record requests", "/history#kept"))
     return found
 
 
@@ -100,7 +100,7 @@ def parts_of(
 def _remedies(view: ServingHistory) -> Part:
     is_alarming = view.watch.status == "alert"
     if view.debugged is None:
-        return Part("Nobody has asked yet.", is_alarming)
+        return Part("Nobody has run this yet.", is_alarming)
     return Part(view.debugged.advice, is_alarming)
 
 
@@ -123,8 +123,8 @@ def _rollout(view: ServingHistory, titled: Callable[[str], str]) -> Part:
 def _released(view: ServingHistory) -> Part:
     rollouts = view.rollouts
     if not rollouts.days:
-        return Part("A model that goes live is not compared with the one before.")
-    said = f"A model that goes live is compared with the one before for {rollouts.days:g} days"
+        return Part("A model that goes live is not compared with the previous one.")
+    said = f"A model that goes live is compared with the previous one for {rollouts.days:g} days"
     if not rollouts.released:
         return Part(f"{said}.")
     return Part(f"{said}: {counted(len(rollouts.released), 'release')} so far.")
@@ -138,16 +138,16 @@ def _picking(view: ServingHistory, titled: Callable[[str], str]) -> Part:
         return Part(picking.why_not)
     if picking.says and not picking.proving:
         return Part(titled(picking.says))
-    ways = {"daily": "They are compared every day.", "alert": "Compared when watching asks."}
+    ways = {"daily": "They are compared every day.", "alert": "They are compared after an alert."}
     return Part(ways.get(picking.way, "They are compared only when you ask."))
 
 
 def _adapt(view: ServingHistory, titled: Callable[[str], str]) -> Part:
     if view.adaptation.running:
-        return Part("Adapted models are made and tested now.", is_open=True)
+        return Part("Adapted models are being made and tested.", is_open=True)
     if view.adaptation.says:
         return Part(titled(view.adaptation.says))
-    return Part("It was not adapted.")
+    return Part("The live model was not adapted.")
 
 
 def _label_budget(view: ServingHistory) -> Part:
@@ -160,7 +160,7 @@ def _label_budget(view: ServingHistory) -> Part:
 def _kept(view: ServingHistory, was_told: bool) -> Part:
     kept = view.kept
     if kept is None or not kept.share:
-        return Part("No requests are kept.", was_told)
+        return Part("No requests are recorded.", was_told)
     rows, told = counted(kept.rows, "row"), counted(kept.told, "truth")
     said = f"{kept.share:.0%} of the requests, for {kept.days:g} days: {rows}, {told}."
     return Part(said, was_told)

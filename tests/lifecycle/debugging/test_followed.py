@@ -10,7 +10,7 @@ from easeml.lifecycle.result import plain
 from easeml.lifecycle.tool import tool_named
 
 TOOL = tool_named("debug")
-PROMISED = "What was promised, and what came"
+PROMISED = "Promised and actual corrections"
 
 
 def test_a_remedy_that_was_followed_is_scored_by_the_next_model() -> None:

@@ -166,7 +166,7 @@ def test_what_moved_in_production_is_said_also_where_watching_cannot_tell():
     seen = replace(KNOWN, watched="cannot tell", moved="The inputs moved in size.")
     first = next_actions(seen)[0]
     assert first.kind == "adapt"
-    assert first.reason.startswith("The inputs moved in size. The model can be adapted")
+    assert first.reason.startswith("The inputs moved in size. easeml can adapt the model")
     assert "adapt" not in kinds(replace(seen, watched="alert"))  # that says what to do first
     assert "adapt" not in kinds(replace(seen, serves=False))
 
@@ -194,15 +194,15 @@ def test_how_many_test_rows_would_prove_a_goal_is_said():
     met = replace(KNOWN, quality=Estimate(0.93, 0.9, 0.96), rows={"test": 1000})
     asked = next_actions(replace(met, tested=Estimate(0.92, 0.89, 0.95)))[0]
     # An interval as wide as .02 needs 1.5 * 1.5 times the rows of one as wide as .03.
-    assert asked.reason.endswith("about 1,300 more test rows would, if it stays what it is.")
+    assert asked.reason.endswith("about 1,300 more test rows would, if the quality stays the same.")
     missed = next_actions(replace(met, tested=Estimate(0.89, 0.86, 0.92)))[0]
-    assert missed.reason.endswith("more test rows would tell.")
+    assert missed.reason.endswith("more test rows would decide.")
 
 
 def test_test_rows_that_were_read_by_another_objective_prove_nothing():
     facts = replace(KNOWN, unit="balanced-accuracy", tested_by="accuracy")
     stations = {one.name: one for one in rail(facts, [])}
-    assert stations["Check"].said == "Test rows were read by accuracy, not by balanced accuracy."
+    assert stations["Check"].said == "Test rows measured accuracy, not balanced accuracy."
     assert not facts.is_proven
 
 
@@ -210,7 +210,7 @@ def test_a_station_whose_tool_tells_nothing_of_the_target_is_skipped_and_not_don
     facts = replace(KNOWN, untold=frozenset({"debug", "monitor"}))
     stations = {one.name: one for one in rail(facts, [])}
     assert stations["Debug"].state == stations["Watch"].state == "skipped"
-    assert "tells nothing" in stations["Debug"].said
+    assert "does not support" in stations["Debug"].said
     assert stations["Pick"].state == "open"
 
 
@@ -271,7 +271,7 @@ def test_a_goal_that_test_rows_disprove_is_not_taken_for_reached():
     assert rail(missed, [])[0].said == "accuracy >= 0.9: not met on test rows."
     assert open_yet.is_reached
     assert kinds(open_yet)[0] == "test-rows"
-    assert next_actions(open_yet)[0].reason.endswith("more test rows would tell.")
+    assert next_actions(open_yet)[0].reason.endswith("more test rows would decide.")
 
 
 def test_what_serves_is_told_by_test_rows_where_these_were_read():

@@ -139,7 +139,7 @@ def _scale(known: Known, seed: int) -> Proposal:
         inputs[move.column] = move.apply(inputs[move.column])
     told = _listed(list(map(_move_told, moves)))
     says = f"Columns are read otherwise: {told}. The labelled rows are read so, too."
-    return Proposal(True, says, (Number("columns", "Columns that moved", len(moves)),), inputs)
+    return Proposal(True, says, (Number("columns", "Columns that drifted", len(moves)),), inputs)
 
 
 def _pseudo_labels(known: Known, seed: int) -> Proposal:

@@ -80,14 +80,14 @@ def next_actions(facts: Facts) -> list[Action]:
     found = [*first, *later][:MOST_ACTIONS]
     if found:
         return found
-    why = f"Nothing that was measured promises more. {_how_to_watch(facts)}"
+    why = f"No measurement shows a further gain. {_how_to_watch(facts)}"
     return [Action("watch", "Watch", why, NO_GAIN)]
 
 
 def _how_to_watch(facts: Facts) -> str:
     if "monitor" in facts.untold:
-        return "Newer rows whose answers are known tell how right it is: feed them."
-    return "Watch the rows that come in."
+        return "Feed newer rows with known answers: they show how right the model is."
+    return "Watch the incoming rows."
 
 
 def _made(facts: Facts, makers: tuple[Callable[[Facts], Action | None], ...]) -> list[Action]:
@@ -102,7 +102,7 @@ def _corrected(facts: Facts, action: Action) -> Action:
         return action
     gain = known.corrected(action.gain)
     steps = counted(known.outcomes, "such step")
-    learnt = f"After {steps} this is expected to bring {known.factor:.0%} of what was reckoned"
+    learnt = f"After {steps}, easeml expects {known.factor:.0%} of the estimated gain"
     return replace(action, gain=gain, reckoned=action.gain, evidence=(*action.evidence, learnt))
 
 
@@ -124,7 +124,7 @@ def _rank(action: Action) -> tuple[int, float]:
 def _goal(facts: Facts) -> Action | None:
     if facts.goal is not None:
         return None
-    why = "No goal is set, so nothing can say whether this is good enough, or when to stop."
+    why = "Without a goal, nothing shows whether this is good enough, or when to stop."
     if facts.quality is not None:
         why = f"{why} {_served(facts, facts.quality)}"
     return Action("set-goal", "Set a goal", why, NO_GAIN, human_minutes=1.0)
@@ -137,14 +137,14 @@ def _served(facts: Facts, quality: Estimate) -> str:
     """
     found, rows = (quality, "validation") if facts.tested is None else (facts.tested, "test")
     reached = between(found, facts.unit)
-    return f"By {in_words(facts.unit)}, the model that serves reaches {reached} on {rows} rows."
+    return f"In {in_words(facts.unit)}, the live model reaches {reached} on {rows} rows."
 
 
 def _answers(facts: Facts) -> Action | None:
     if not facts.answers:
         return None
     waiting = counted(facts.answers, "answer of a person", "answers of people")
-    why = f"{waiting} can be used: they make a new version, and the search goes on with it."
+    why = f"{waiting} can be used: they make a new version, and the search continues on it."
     return Action("use-answers", "Use the answers", why, None, device_seconds=QUESTION_SECONDS)
 
 
@@ -153,15 +153,15 @@ def _told(facts: Facts) -> Action | None:
     if facts.told and facts.forecasts:
         values = counted(facts.told, "value has come", "values have come")
         why = (
-            f"{values} that the forecast does not know. As rows of the data, it begins after the "
+            f"{values} that the forecast does not know. If they join the data, it begins after the "
             "newest of them, and models learn from them."
         )
         return Action("feed-told", "Add the values that came", why, None, human_minutes=0.5)
     if facts.told < _FEWEST_TOLD or not (facts.moved or facts.watched == "alert"):
         return None
     why = (
-        f"Production is not as before, and the truth of {facts.told:,} of its rows came. As rows "
-        "of the data, models learn from them; they judge no model."
+        f"Production has changed, and the truth of {facts.told:,} of its rows came. If they join "
+        "the data, models learn from them; they do not judge models."
     )
     return Action("feed-told", "Add the rows whose truth came", why, None, human_minutes=0.5)
 
@@ -171,7 +171,7 @@ def _retire(facts: Facts) -> Action | None:
         return None
     why = (
         f"{counted(facts.worn, 'test row is', 'test rows are')} worn out: no model is tested "
-        "on them any more. Models can learn from them, and the gate goes on with other rows."
+        "on them any more. Models can learn from them, and the gate continues with other rows."
     )
     return Action("retire-test-rows", "Learn from worn-out test rows", why, None)
 
@@ -179,10 +179,10 @@ def _retire(facts: Facts) -> Action | None:
 def _feasibility(facts: Facts) -> Action | None:
     if not _is_due(facts, "feasibility", facts.feasible):
         return None
-    why = "The data has changed since it was asked what any model could reach."
+    why = "The data has changed since easeml last studied what any model could reach."
     if facts.feasible is None:
-        why = "Nobody has asked yet what any model could reach with these rows."
-    rows = f"{facts.labelled:,} training and validation rows; test rows are not shown to it"
+        why = "easeml has not yet studied what any model could reach with these rows."
+    rows = f"{facts.labelled:,} training and validation rows; it does not see test rows"
     return Action(
         "ask-feasibility",
         "Ask whether the goal can be reached",
@@ -200,11 +200,11 @@ def _search(facts: Facts) -> Action | None:
     gain = estimates.of_search(search)
     if gain is not None and gain.high < _UP_TO_DATE:
         return None
-    title = "Let the search go on"
-    why = "The search goes on by itself. Nothing has to be done for it."
+    title = "Let the search continue"
+    why = "The search continues by itself. You need not do anything."
     if search.state == "paused":
         title = "Resume the search"
-        why = "The search is paused, and candidates are left that may be better."
+        why = "The search is paused, and some untried candidates may be better."
     return Action(
         "search",
         title,
@@ -219,7 +219,7 @@ def _ask_labels(facts: Facts) -> Action | None:
     is_due = _is_due(facts, "label-errors", facts.suspects)
     if not is_due or not facts.serves or facts.is_searching:
         return None
-    why = "Nobody has looked yet for answers in the training rows that contradict all others."
+    why = "easeml has not yet looked for answers in the training rows that contradict the others."
     seconds = QUESTION_SECONDS
     return Action("ask-label-errors", "Look for wrong labels", why, NO_GAIN, 0.0, seconds)
 
@@ -249,7 +249,7 @@ def check_labels(facts: Facts) -> Action | None:
     share = suspects.listed / max(1, suspects.rows)
     why = (
         f"{suspects.listed:,} of {suspects.rows:,} answers in column '{facts.target}' look wrong "
-        f"({share:.1%}); models learn from those that are. Check the likeliest {items} first."
+        f"({share:.1%}); wrong ones mislead models. Check the {items} most likely ones first."
     )
     evidence = [f"{suspects.listed:,} labels contradict what models learn from the other rows"]
     if suspects.checked:
@@ -274,7 +274,7 @@ def _pool(facts: Facts) -> Action | None:
     minutes = items * (left.seconds / 60)
     why = (
         f"{pool:,} rows have no '{facts.target}' yet; {facts.count('train'):,} training rows have "
-        f"one. Name it for the {items} that tell most."
+        f"one. Give it for the {items} most informative rows."
     )
     gain = None
     evidence: tuple[str, ...] = ()
@@ -307,10 +307,10 @@ def _rows(facts: Facts) -> Action | None:
     why = f"About {more:,} more labelled rows should tell whether the goal can be reached."
     if facts.rarest is not None:
         name, rows = facts.rarest
-        why += f" Of '{name}' there are fewest ({rows:,}): bring those first."
+        why += f" The rarest is '{name}' ({rows:,} rows): add those first."
     gain = estimates.of_more_rows(facts, more)
     minutes = more * _LABEL_MINUTES
-    return Action("collect", "Bring more rows", why, gain, minutes, 0.0, _curve(facts))
+    return Action("collect", "Add more rows", why, gain, minutes, 0.0, _curve(facts))
 
 
 def _curve(facts: Facts) -> tuple[str, ...]:
@@ -328,7 +328,7 @@ def _lower(facts: Facts) -> Action | None:
         return None
     why = (
         f"The goal, {goal_of(facts)}, is out of reach with these columns and labels: the "
-        f"{what_best(feasible)}. Add columns that say more, or lower the goal."
+        f"{what_best(feasible)}. Add more informative columns, or lower the goal."
     )
     return Action("lower-goal", "Add columns, or lower the goal", why, NO_GAIN, human_minutes=5.0)
 
@@ -338,14 +338,14 @@ def _prove(facts: Facts) -> Action | None:
         return None
     found = between(facts.tested, facts.unit)
     missing = _missing_test_rows(facts, facts.tested)
-    tells = "more test rows would tell"
+    tells = "more test rows would decide"
     if missing:
-        tells = f"about {missing:,} more test rows would, if it stays what it is"
+        tells = f"about {missing:,} more test rows would, if the quality stays the same"
     why = (
         f"The goal, {goal_of(facts)}, is met on validation rows. On test rows the quality is "
         f"{found}, which does not prove it yet: {tells}."
     )
-    return Action("test-rows", "Bring more test rows", why, NO_GAIN, human_minutes=15.0)
+    return Action("test-rows", "Add more test rows", why, NO_GAIN, human_minutes=15.0)
 
 
 def _missing_test_rows(facts: Facts, tested: Estimate) -> int:
@@ -369,8 +369,8 @@ def _pick(facts: Facts) -> Action | None:
     if facts.picked or facts.models < 2 or "pick" in facts.untold:
         return None
     why = (
-        f"{facts.models} models were trained on rows of the past. A few labels of today's rows "
-        "tell which of them is best now."
+        f"{facts.models} models were trained on past rows. A few labels of today's rows show "
+        "which of them is best now."
     )
     minutes = _AT_ONCE * _LABEL_MINUTES
     return Action("pick", "Pick the best model on today's rows", why, NO_GAIN, minutes)
@@ -383,7 +383,7 @@ def _meter(facts: Facts) -> Action | None:
         return None
     why = (
         f"{tried} candidates were compared on the same {facts.count('validation'):,} validation "
-        "rows. The best of many looks better than it is; the meter says by how much."
+        "rows. The best of many looks better than it is; the meter shows by how much."
     )
     return Action("ask-meter", "Ask how worn the validation rows are", why, NO_GAIN, 0.0, 10.0)
 
@@ -396,9 +396,11 @@ def _fallen(facts: Facts) -> Action | None:
     if remedy is None:
         if "debug" in facts.asked:
             return None
-        why = "Monitoring raised an alert. Where the model errs more, and why, says what to do."
-        return Action("debug", "Find out where it errs", why, NO_GAIN, 0.0, _DEBUG_SECONDS)
-    corrects = f"{remedy.corrected:.0f} mistakes less ({remedy.low:.0f} to {remedy.high:.0f})"
+        why = "Monitoring raised an alert. Find out where the model makes more mistakes, and why."
+        return Action(
+            "debug", "Find out where it makes mistakes", why, NO_GAIN, 0.0, _DEBUG_SECONDS
+        )
+    corrects = f"{remedy.corrected:.0f} fewer mistakes ({remedy.low:.0f} to {remedy.high:.0f})"
     why = f"Monitoring raised an alert. {remedy.title}: about {corrects} on the rows looked at."
     return Action(
         "remedy",
@@ -416,8 +418,8 @@ def _moved(facts: Facts) -> Action | None:
     if not facts.moved or not facts.serves or facts.watched == "alert":
         return None
     why = (
-        f"{facts.moved} The model can be adapted to recent rows without labels; a few labels then "
-        "prove whether that is better."
+        f"{facts.moved} easeml can adapt the model to recent rows without labels; a few labels "
+        "then prove whether the result is better."
     )
     return Action("adapt", "Adapt the model to recent rows", why, NO_GAIN, human_minutes=2.0)
 
@@ -427,5 +429,5 @@ def _watch(facts: Facts) -> Action | None:
     if not can_look or facts.watched == "alert":
         return None
     met = "The goal is met" if facts.is_proven else "The goal is met on validation rows"
-    why = f"{met}. Bring newer rows now and then, to see whether the model is still right."
+    why = f"{met}. Add newer rows now and then, to see whether the model is still right."
     return Action("watch", "Watch newer rows", why, NO_GAIN, human_minutes=2.0)

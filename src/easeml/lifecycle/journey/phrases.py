@@ -37,7 +37,7 @@ def best_of(feasible: Feasible) -> str:
     if not feasible.answers:
         return said
     since = counted(feasible.answers, "answer of a person", "answers of people")
-    return f"{said} That allows for {since} since then."
+    return f"{said} This includes {since} since then."
 
 
 def what_best(feasible: Feasible) -> str:
@@ -90,7 +90,7 @@ def checked_so_far(suspects: Suspects) -> str:
 
 def what_failed(facts: Facts, tool: str) -> str:
     """Return why a tool that was asked has no answer."""
-    return f"It was asked and failed: {facts.failed[tool]}"
+    return f"This was tried and failed: {facts.failed[tool]}"
 
 
 def counted(number: float, noun: str, plural: str = "") -> str:

@@ -12,7 +12,7 @@ from easeml.lifecycle.journey.phrases import best_of, between, goal_of, told, wh
 from easeml.lifecycle.journey.testing import ROW_SHARES, TOLERANCE, rows_to_test
 from easeml.objective_names import in_words
 
-_UNTOLD = "The tool that would tell it tells nothing of such a target."
+_UNTOLD = "The tool for this question does not support this kind of target."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +47,29 @@ def _reachable(facts: Facts) -> Question:
     if facts.is_proven:
         assert facts.tested is not None
         found = between(facts.tested, facts.unit)
-        return Question(asked, f"It is reached: {found} on test rows.", True, tool)
+        return Question(asked, f"You have reached it: {found} on test rows.", True, tool)
     feasible = facts.feasible
     if feasible is None:
         return Question(asked, _why_not_known(facts, tool), False, tool)
     begin = {
         "realistic": f"Yes, {goal_of(facts)} is realistic.",
         "unrealistic": f"No, {goal_of(facts)} is out of reach with these columns and labels.",
-        "cannot tell": "That cannot be told yet.",
+        "cannot tell": "easeml cannot tell yet.",
     }.get(feasible.verdict, _not_judged(facts, feasible))
     return Question(asked, f"{begin} {best_of(feasible)}", bool(feasible.verdict), tool)
 
 
 def _why_not_known(facts: Facts, tool: str) -> str:
     if tool in facts.asked:
-        return "It is being found out."
+        return "easeml is finding out."
     if tool in facts.failed:
         return what_failed(facts, tool)
-    return "Nobody has asked yet what any model could reach with these rows."
+    return "easeml has not yet studied what any model could reach with these rows."
 
 
 def _not_judged(facts: Facts, feasible: Feasible) -> str:
     unit = in_words(facts.unit)
-    return f"That cannot be told of {unit}, only of {in_words(feasible.unit)}."
+    return f"easeml cannot tell this for {unit}, only for {in_words(feasible.unit)}."
 
 
 def _examples(facts: Facts) -> Question:
@@ -82,28 +82,31 @@ def _to_test(facts: Facts) -> str:
     if facts.goal is None:
         return ""
     if facts.unit not in ROW_SHARES:
-        return f"To test: how many rows a test of {in_words(facts.unit)} needs is not planned yet."
+        return (
+            f"To test: easeml cannot plan yet how many rows a test of {in_words(facts.unit)} needs."
+        )
     goal = facts.goal.value
     return (
-        f"To test: {rows_to_test(goal):,} rows{ROW_SHARES[facts.unit]} tell {told(goal, facts.unit)} from "
-        f"{told(goal - TOLERANCE, facts.unit)} at 95 %; there are {facts.count('test'):,}."
+        f"To test: {rows_to_test(goal):,} rows{ROW_SHARES[facts.unit]} distinguish "
+        f"{told(goal, facts.unit)} from {told(goal - TOLERANCE, facts.unit)} at 95 %; "
+        f"there are {facts.count('test'):,}."
     )
 
 
 def _to_train(feasible: Feasible | None) -> str:
     if feasible is None:
-        return "To train: that is told when feasibility has answered."
+        return "To train: the feasibility study will show this."
     if feasible.verdict == "realistic":
-        return f"To train: the {feasible.rows:,} rows that there are should do."
+        return f"To train: the {feasible.rows:,} existing rows should be enough."
     if feasible.more_rows:
         return (
-            f"To train: about {feasible.more_rows:,} more labelled rows beside the "
-            f"{feasible.rows:,} that there are, until the verdict is clear."
+            f"To train: about {feasible.more_rows:,} more labelled rows in addition to the "
+            f"{feasible.rows:,} existing ones, until the verdict is clear."
         )
     if feasible.verdict == "unrealistic":
-        return "To train: more rows alone will not do; the columns do not tell enough."
+        return "To train: more rows alone are not enough; the columns lack information."
     if feasible.doubled is None:
-        return "To train: too few rows show a curve to say it from."
+        return "To train: there are too few rows for a learning curve."
     reached = feasible.reached
     doubled = between(feasible.doubled, feasible.unit)
     return (
@@ -121,20 +124,18 @@ def _newer(facts: Facts) -> Question:
     asked = "Would the new model help?"
     if facts.tests:
         verdicts = [f"{condition}: {verdict}" for condition, verdict in facts.tests.items()]
-        return Question(asked, f"The newest tests said: {'; '.join(verdicts)}.", True, "ci")
+        return Question(asked, f"Verdicts of the newest tests: {'; '.join(verdicts)}.", True, "ci")
     if facts.models < 2:
         return Question(asked, "There is no second model to compare yet.", False, "ci")
-    missing = "Nobody tested it. A test on the test rows says whether it may replace what serves."
+    missing = "Not tested yet. A test on the test rows shows whether it may replace the live model."
     return Question(asked, missing, False, "ci")
 
 
 def _still(facts: Facts) -> Question:
     asked = "Is last month's model still right?"
     if facts.watched:
-        return Question(
-            asked, f"The newest rows that were looked at: {facts.watched}.", True, "monitor"
-        )
+        return Question(asked, f"Result on the newest rows: {facts.watched}.", True, "monitor")
     if not facts.serves:
         return Question(asked, "No model serves yet.", False, "monitor")
-    missing = "Nobody looked at newer rows. Upload some; a few with their answers say most."
+    missing = "No newer rows were checked. Upload some; a few with answers help most."
     return Question(asked, missing, False, "monitor")

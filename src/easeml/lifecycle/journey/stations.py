@@ -42,10 +42,10 @@ _TOOL_OF = {
     "Watch": "monitor",
     "Debug": "debug",
 }
-_UNTOLD = "Its tool tells nothing of such a target."
+_UNTOLD = "Its tool does not support this kind of target."
 _UNTOLD_OF = {
-    "Watch": "Newer rows of such a target are not looked at without their answers. Release and "
-    "watch tells how right labels are where the truth came.",
+    "Watch": "For this kind of target, newer rows need their answers. Release and watch shows "
+    "how right labels are on rows whose truth came.",
 }
 _MOST_NAMES = 5  # of columns, in one sentence
 _NOTHING = Action("", "", "", None)
@@ -117,7 +117,7 @@ def _goal(facts: Facts) -> Known:
 
 def _how_far(facts: Facts) -> str:
     if facts.is_proven and facts.parts:
-        return "met its first part on test rows, the others on validation rows"
+        return "the first part is met on test rows, the others on validation rows"
     if facts.is_proven:
         return "met on test rows"
     if facts.is_reached:
@@ -130,7 +130,7 @@ def _how_far(facts: Facts) -> str:
 def _missed(part: Part) -> str:
     if part.value is None:
         return f"{part.condition.measure} is not measured yet"
-    return f"{part.condition.measure} is {part.value:.4g}, where {part.condition.text} is asked"
+    return f"{part.condition.measure} is {part.value:.4g}, but the goal is {part.condition.text}"
 
 
 def _data(facts: Facts) -> Known:
@@ -150,9 +150,9 @@ def _data(facts: Facts) -> Known:
 def _feasible(facts: Facts) -> Known:
     feasible = facts.feasible
     if "feasibility" in facts.asked:
-        return "Feasible?", "open", "Being asked."
+        return "Feasible?", "open", "easeml is finding out."
     if feasible is None:
-        return "Feasible?", "open", "Not asked yet."
+        return "Feasible?", "open", "Not studied yet."
     said = best_of(feasible)
     if feasible.verdict:
         said = f"{feasible.verdict.capitalize()}. {said}"
@@ -168,7 +168,7 @@ def _clean(facts: Facts) -> Known:
         holes = f"Cells are missing in {counted(len(facts.holes), 'column')}."
     suspects = facts.suspects
     if suspects is None:
-        looked = "Nobody looked for wrong labels."
+        looked = "easeml has not looked for wrong labels."
         return "Clean", "open", f"{holes} {looked}".lstrip()
     labels = f"{suspects.listed:,} of {suspects.rows:,} labels look wrong."
     if suspects.checked:
@@ -180,7 +180,7 @@ def _clean(facts: Facts) -> Known:
 def _label(facts: Facts) -> Known:
     pool = facts.count("pool")
     if not pool:
-        return "Label", "done", "Every row has its answer."
+        return "Label", "done", "Every row has an answer."
     return "Label", "open", f"{counted(pool, 'row')} without an answer."
 
 
@@ -194,10 +194,10 @@ def _search(facts: Facts) -> Known:
 
 def _check(facts: Facts) -> Known:
     if facts.tested is None:
-        said = "No model was read on test rows."
+        said = "No model was measured on test rows."
         if facts.tested_by:
             by, wanted = in_words(facts.tested_by), in_words(facts.unit)
-            said = f"Test rows were read by {by}, not by {wanted}."
+            said = f"Test rows measured {by}, not {wanted}."
         return "Check", "open", said
     said = f"On test rows: {between(facts.tested, facts.unit)}."
     if facts.meter:
@@ -207,27 +207,27 @@ def _check(facts: Facts) -> Known:
 
 def _release(facts: Facts) -> Known:
     if not facts.serves:
-        return "Release", "open", "Nothing serves yet."
+        return "Release", "open", "No model serves yet."
     return "Release", "done", "A model serves."
 
 
 def _pick(facts: Facts) -> Known:
     if facts.picked:
-        return "Pick", "done", "The best model on newer rows was picked."
+        return "Pick", "done", "You picked the best model on newer rows."
     return "Pick", "open", f"{counted(facts.models, 'model')} could be compared on newer rows."
 
 
 def _watch(facts: Facts) -> Known:
     if not facts.watched:
-        return "Watch", "open", "No newer rows were looked at."
+        return "Watch", "open", "No newer rows were checked."
     return "Watch", _OF_WATCHING.get(facts.watched, "done"), f"Newer rows: {facts.watched}."
 
 
 def _debug(facts: Facts) -> Known:
     if facts.watched == "alert":
-        return "Debug", "open", "Newer rows differ: find out in what."
+        return "Debug", "open", "Newer rows differ: find out how."
     if facts.leaks:
         return "Debug", "open", "Columns may know the answer: see Data."
     if not facts.debugged:
-        return "Debug", "open", "Nobody looked for what its mistakes have in common."
-    return "Debug", "done", "What its mistakes have in common was looked for."
+        return "Debug", "open", "easeml has not looked for what the mistakes have in common."
+    return "Debug", "done", "easeml has looked for what the mistakes have in common."

@@ -205,7 +205,7 @@ def _promised(followed: list[Followed], came: list[Came | None]) -> tuple[Table,
             now = f"{told.mistakes} of {told.rows}"
         rows.append((one.title, _with_ends(*one.promised), corrected, before, now))
     columns = ("Remedy that was followed", "Promised", "Corrected", "Mistakes before", "Now")
-    return (Table("What was promised, and what came", columns, tuple(rows), _CAME),)
+    return (Table("Promised and actual corrections", columns, tuple(rows), _CAME),)
 
 
 def _with_ends(value: float, low: float, high: float) -> str:
@@ -355,7 +355,7 @@ def _figures(found: Debugged) -> tuple[Figure, ...]:
     elsewhere = Series("elsewhere", numbers(usual), places, kind="points")
     share_axis = Axis("share of rows that are mistakes", low=0.0)
     figure = Figure(
-        "Where it errs",
+        "Where it makes mistakes",
         share_axis,
         Axis("slice", scale="category", categories=names),
         (bars, elsewhere),

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from easeml.lifecycle.ci import Config
 
 NO_GATE = (
-    "Nothing has to be proven: a model replaces the one that serves where its quality on "
-    "validation rows is higher, or where it learned from newer data and is worse by no more than "
-    "chance, and what serves is fitted again on all rows but the test rows."
+    "Nothing has to be proven: a model replaces the live one if its quality on "
+    "validation rows is higher, or if it learned from newer data and is worse by no more than "
+    "chance. The live model is fitted again on all rows except the test rows."
 )
 _WORN_OUT = (
     "The test rows are worn out. Retire them: models learn from them then, and are tested on other "

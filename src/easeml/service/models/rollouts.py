@@ -20,10 +20,10 @@ from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, RolloutRule
 
 AT_ONCE = (
-    "A better model serves at once. Let it be compared with the one that serves first, on live "
-    "requests: as a shadow, or by shares of the requests that grow."
+    "A better model serves at once. You can first compare it with the live model, on live "
+    "requests: as a shadow, or with a growing share of the requests."
 )
-_COMPARES_ONE = "models are compared on one answer a row, and these rows may have several."
+_COMPARES_ONE = "comparisons need one answer for each row, and these rows may have several."
 _MOST_SHOWN = 10
 _NO_MEANS = {
     "f-beta",
@@ -175,37 +175,37 @@ def _watches(tables: Tables, application: Application, rule: RolloutRule) -> str
     from easeml.lifecycle import released
 
     run, least = kept.runs_of(tables, application)
-    rows = f"runs of {run or released.RUN} kept requests of which nearly all truth came"
+    rows = f"runs of {run or released.RUN} recorded requests with nearly all of their truth"
     if rule.truth == TruthWay.BY_CHANCE:
-        rows = "kept requests whose truth came, which its owner says are chosen by chance"
+        rows = "recorded requests with their truth, chosen at random according to the owner"
     each = ""
     if run:
         each = (
-            f" A run of {run} rows counts where it has at least {least} rows of each class, and "
-            "each class counts alike in it."
+            f" A run of {run} rows counts if it has at least {least} rows of each class, and "
+            "each class counts equally in it."
         )
     elif not kept.is_proven_by_rows(application):
-        each = " What counts is which is right more often, or closer, not the objective."
+        each = " The model that is right more often, or closer, wins; not the objective decides."
     return (
-        f"For {rule.days:g} days the model before predicts {rows}. It serves again where they "
-        "prove that it is better. Of all releases of this application, any is returned from that "
-        f"was not worse with a chance of {1 - rule.reliability:.2g} at most.{each}"
+        f"For {rule.days:g} days, the previous model predicts {rows}. It serves again if they "
+        "prove that it is better. Over all releases of this application, the chance that a model "
+        f"is withdrawn that was not worse is at most {1 - rule.reliability:.2g}.{each}"
     )
 
 
 def _stays(application: Application) -> str:
     """Return that what was released stays, why, and how that is changed, in a few sentences."""
     change = (
-        f"Let the model before be compared for 30 days: easeml app rollout {application.id} "
+        f"Compare with the previous model for 30 days: easeml app rollout {application.id} "
         "--days 30"
     )
-    stays = "What was released stays, whatever the truth says that comes later."
+    stays = "A released model stays, whatever truth comes later."
     if kept.is_proven_by_rows(application):
         return f"{stays} {change}"
     return (
-        f"{stays} Rows do not prove at a stated chance that a model is worse by "
-        f"{application.objective}: {_why_not(application.objective)}. {change}, by which model is "
-        "right more often, or closer."
+        f"{stays} Rows cannot prove with a stated chance that a model is worse by "
+        f"{application.objective}: {_why_not(application.objective)}. {change}; the model that is "
+        "right more often, or closer, wins."
     )
 
 
@@ -213,9 +213,9 @@ def _why_not(objective: str) -> str:
     """Return why rows do not prove that a model is worse by an objective."""
     name, _, _ = objective.partition("(")
     if name in _NO_MEANS:
-        return "it is no mean over rows, or over the rows of each class"
+        return "it is not a mean over rows, or over the rows of each class"
     if name in _BY_PROBABILITIES:
-        return "it needs probabilities, which the model before is not asked for"
+        return "it needs probabilities, which the previous model does not give"
     return "that is not built yet"
 
 
@@ -226,7 +226,7 @@ def _promise(tables: Tables, application: Application, rule: RolloutRule) -> str
         return AT_ONCE
     promised = rollouts.promise(kept.plan_by(rule))
     if kept.is_by_class(application):
-        return f"{promised} Each class counts alike, so a rare one decides how long it takes."
+        return f"{promised} Each class counts equally, so a rare one decides how long it takes."
     if kept.kind_of_target(tables, application) != kept.NUMBER:
         return promised
     return f"{promised} {_of_numbers(rule)}"
@@ -234,12 +234,10 @@ def _promise(tables: Tables, application: Application, rule: RolloutRule) -> str
 
 def _of_numbers(rule: RolloutRule) -> str:
     """Return what the quality of a number is: the tolerance is a share of the largest error."""
-    largest = (
-        f"{rule.scale:g}" if rule.scale else "twice the root mean squared error of what serves"
-    )
+    largest = f"{rule.scale:g}" if rule.scale else "twice the live model's root mean squared error"
     return (
-        f"Quality is 1 less the error as a share of the largest that counts, {largest}: so "
-        f"{rule.tolerance:g} is that share of it."
+        f"Quality is 1 minus the error as a share of the largest that counts, {largest}. The "
+        f"tolerance of {rule.tolerance:g} is such a share."
     )
 
 

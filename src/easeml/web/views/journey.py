@@ -16,7 +16,7 @@ _LINKS = {
     "feed-told": ("See what came", "/history#kept"),
     "use-answers": ("See the answers", "/work"),
     "retire-test-rows": ("See the gate", "/history#gate"),
-    "adapt": ("See what moved", "/history#watch"),
+    "adapt": ("See what drifted", "/history#watch"),
     "check-labels": ("Check labels", "/work"),
     "search": ("See the search", ""),
     "label": ("Label rows", "/work"),
