@@ -190,6 +190,28 @@ def test_a_goal_that_is_met_has_to_be_proven():
     assert proven.is_proven and not met.is_proven
 
 
+def test_a_goal_that_may_be_met_by_test_rows_is_said_to_be():
+    tested = Estimate(0.91, 0.88, 0.94)
+    found = next_actions(replace(KNOWN, tested=tested, tested_by="accuracy"))
+    (said,) = [action for action in found if action.kind == "test-rows"]
+    assert "may be met already: on test rows the quality is 91.0%" in said.reason
+
+
+def test_a_goal_that_test_rows_prove_is_reached_whatever_validation_rows_say():
+    proven = replace(KNOWN, tested=Estimate(0.93, 0.91, 0.95), tested_by="accuracy")
+    assert proven.is_reached
+    assert "collect" not in kinds(proven)
+
+
+def test_what_takes_a_person_weeks_comes_after_a_question_that_takes_seconds():
+    far = replace(KNOWN, feasible=replace(UNDECIDED, more_rows=120_364), suspects=None)
+    found = next_actions(far)
+    assert [action.kind for action in found] == ["ask-label-errors", "collect"]
+    assert "About 130,000 more labelled rows" in found[1].reason
+    near = replace(far, feasible=replace(UNDECIDED, more_rows=1500))
+    assert kinds(near)[0] == "collect"
+
+
 def test_how_many_test_rows_would_prove_a_goal_is_said():
     met = replace(KNOWN, quality=Estimate(0.93, 0.9, 0.96), rows={"test": 1000})
     asked = next_actions(replace(met, tested=Estimate(0.92, 0.89, 0.95)))[0]

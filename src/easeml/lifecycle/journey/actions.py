@@ -36,6 +36,7 @@ _LABEL_MINUTES = 0.25  # of a person for a label, before anybody was timed
 _CELL_MINUTES = 0.5
 _MANY_TRIED = 20  # candidates compared on the same validation rows
 _LEAST_SHOWN = 1e-4  # gain of score
+_LONG = 480.0  # minutes of a person: a working day
 _UP_TO_DATE = 0.01  # expected gain below which searching on is no advice
 
 
@@ -75,7 +76,8 @@ def next_actions(facts: Facts) -> list[Action]:
     if facts.goal is not None and facts.is_reached:
         later = _made(facts, (_prove, _pick, _meter, _watch))
     else:
-        better = _made(facts, (_search, check_labels, _ask_labels, _pool, _cells, _rows, _lower))
+        makers = (_search, check_labels, _ask_labels, _pool, _cells, _rows, _lower, _nearly)
+        better = _made(facts, makers)
         later = sorted(filter(_may_show, better), key=_rank)
     found = [*first, *later][:MOST_ACTIONS]
     if found:
@@ -113,7 +115,12 @@ def _may_show(action: Action) -> bool:
 
 
 def _rank(action: Action) -> tuple[int, float]:
-    """Return what sorts actions: those with a measured gain first, by gain for its cost."""
+    """Return what sorts actions: those with a measured gain first, by gain for its cost.
+
+    What takes a person longer than a day comes last: a question to a machine may spare it.
+    """
+    if action.human_minutes > _LONG:
+        return 3, action.cost
     if action.gain is None:
         return 1, action.cost
     if action.gain == NO_GAIN:
@@ -304,7 +311,8 @@ def _rows(facts: Facts) -> Action | None:
     if feasible is None or not feasible.more_rows or feasible.verdict == "realistic":
         return None
     more = feasible.more_rows
-    why = f"About {more:,} more labelled rows should tell whether the goal can be reached."
+    about = _in_two_digits(more)
+    why = f"About {about:,} more labelled rows should tell whether the goal can be reached."
     if facts.rarest is not None:
         name, rows = facts.rarest
         why += f" The rarest is '{name}' ({rows:,} rows): add those first."
@@ -336,16 +344,30 @@ def _lower(facts: Facts) -> Action | None:
 def _prove(facts: Facts) -> Action | None:
     if facts.is_proven or facts.tested is None:
         return None
-    found = between(facts.tested, facts.unit)
-    missing = _missing_test_rows(facts, facts.tested)
+    why = (
+        f"The goal, {goal_of(facts)}, is met on validation rows. On test rows the quality is "
+        f"{_what_test_rows_say(facts, facts.tested)}"
+    )
+    return Action("test-rows", "Add more test rows", why, NO_GAIN, human_minutes=15.0)
+
+
+def _nearly(facts: Facts) -> Action | None:
+    """Where test rows say better than validation rows: the goal may be met already."""
+    if facts.tested is None or not facts.may_be_met:
+        return None
+    why = (
+        f"The goal, {goal_of(facts)}, may be met already: on test rows the quality is "
+        f"{_what_test_rows_say(facts, facts.tested)}"
+    )
+    return Action("test-rows", "Add more test rows", why, NO_GAIN, human_minutes=15.0)
+
+
+def _what_test_rows_say(facts: Facts, tested: Estimate) -> str:
+    missing = _missing_test_rows(facts, tested)
     tells = "more test rows would decide"
     if missing:
         tells = f"about {missing:,} more test rows would, if the quality stays the same"
-    why = (
-        f"The goal, {goal_of(facts)}, is met on validation rows. On test rows the quality is "
-        f"{found}, which does not prove it yet: {tells}."
-    )
-    return Action("test-rows", "Add more test rows", why, NO_GAIN, human_minutes=15.0)
+    return f"{between(tested, facts.unit)}, which does not prove it yet: {tells}."
 
 
 def _missing_test_rows(facts: Facts, tested: Estimate) -> int:
@@ -360,9 +382,13 @@ def _missing_test_rows(facts: Facts, tested: Estimate) -> int:
     if not spare or not facts.meets_goal(tested.value):
         return 0
     rows = facts.count("test")
-    missing = rows * (abs(tested.value - worst) / spare) ** 2 - rows
-    digits = max(0, len(str(int(missing))) - 2)
-    return math.ceil(missing / 10**digits) * 10**digits
+    return _in_two_digits(rows * (abs(tested.value - worst) / spare) ** 2 - rows)
+
+
+def _in_two_digits(count: float) -> int:
+    """Return a count as people tell it, not less than it is: 2,345 as 2,400."""
+    digits = max(0, len(str(int(count))) - 2)
+    return math.ceil(count / 10**digits) * 10**digits
 
 
 def _pick(facts: Facts) -> Action | None:

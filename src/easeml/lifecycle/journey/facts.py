@@ -197,7 +197,9 @@ class Facts:
 
     @property
     def is_reached(self) -> bool:
-        """Is the goal met on validation rows, and not disproven on test rows?"""
+        """Is the goal met on validation rows and not disproven on test rows, or proven on these?"""
+        if self.is_proven:
+            return True
         if self.quality is None or self.is_disproven:
             return False
         return self._is_met(self.quality.value)
@@ -211,6 +213,11 @@ class Facts:
         if self.tested is None:
             return False
         return self._is_met(self.tested.high if self.lower_is_better else self.tested.low)
+
+    @property
+    def may_be_met(self) -> bool:
+        """Is the goal met on test rows by the middle of their interval?"""
+        return self.tested is not None and self._is_met(self.tested.value)
 
     @property
     def is_disproven(self) -> bool:
