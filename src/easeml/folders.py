@@ -81,8 +81,13 @@ def _harmless(archive: tarfile.TarFile) -> list[tarfile.TarInfo]:
             raise tarfile.ExtractError(f"{member.name!r} is a link to {member.linkname!r}")
         if _leads_out(member.name) or not (is_link or member.isreg() or member.isdir()):
             raise tarfile.ExtractError(f"{member.name!r} is no file or folder within")
-        member.uid, member.gid, member.uname, member.gname = os.getuid(), os.getgid(), "", ""
-        member.mode = _OWNER_ONLY if member.isdir() else member.mode & _NO_WRITING_BY_OTHERS | _OWN
+        member.uid = os.getuid()
+        member.gid = os.getgid()
+        member.uname = member.gname = ""
+        if member.isdir():
+            member.mode = _OWNER_ONLY
+        else:
+            member.mode = member.mode & _NO_WRITING_BY_OTHERS | _OWN
     return members
 
 
