@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from easeml.sampling_error import effective
+
 from .contract import Predictions
 from .weights import Weights, counts_of
 
@@ -45,7 +47,7 @@ def describe(
     spreads the answer may lie below and above the prediction; ``least``: 0 where no answer is
     negative, else None; ``by_width``: the power of the ``widths`` of predictions of which all of it is.
 
-    With ``weights`` (rows,) the share of rows is that of their weights; a new row counts as one.
+    With ``weights`` (rows,) the share of rows is that of their weights; see ``_as_rows``.
     ``past``: of a forecast, what it knows of the past; see ``_wider``.
     None for categories and tensors, and where the rows are too few for the coverage.
     """
@@ -56,7 +58,7 @@ def describe(
     known = np.isfinite(answers - values)
     said = values[known].astype(np.float64)
     errors = answers[known] - said
-    counts = counts_of(weights, len(known))[known]
+    counts = _as_rows(counts_of(weights, len(known))[known])
     if (counts.sum() + 1) * COVERAGE > counts.sum():
         return None
     widths = _widths(predictions)[known]
@@ -98,6 +100,17 @@ def bounds(
     if interval["least"] is not None:
         lower = np.maximum(lower, np.minimum(interval["least"], values))
     return lower.tolist(), upper.tolist()
+
+
+def _as_rows(counts: _Numbers) -> _Numbers:
+    """Return weights (rows,) in a scale in which a new row counts as one.
+
+    Whole numbers say how often a row is there. Others add up to as many rows as tell as much: where
+    a few weigh most, these few tell the interval, and the new row may weigh as much as they do.
+    """
+    if np.array_equal(counts, np.round(counts)):
+        return counts
+    return counts * (effective(counts) / counts.sum())
 
 
 def _wider(origins: float) -> float:
