@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
-from easeml.sampling_error import between_draws, effective, of_errors, wilson
+from easeml.sampling_error import between_draws, of_errors, rows_of_share, wilson
 
 from .added import objective_for
 from .baseline import guessed
@@ -100,7 +100,8 @@ def interval(
 
     With ``weights`` a row is one draw, whatever it counts: resampled rows keep their weights, and
     score intervals are those of (sum w)^2 / sum w^2 rows (L. Kish, Survey Sampling, 1965, section
-    11.2C; for Wilson's: E. Korn and B. Graubard, Survey Methodology 24, 1998).
+    11.2C; for Wilson's: E. Korn and B. Graubard, Survey Methodology 24, 1998), of shares of fewer
+    where rows that count much differ from most (``rows_of_share``).
     ``resamples``: at most so many; fewer are faster and rougher.
     ``groups`` (rows,): numbers of groups whose rows are not drawn one by one: the ends are as far
     off as ``grouped_rows.as_of_groups`` says. Objectives that are programs know of none.
@@ -256,9 +257,9 @@ def _ends_of_labels(
         return of_mean_of_classes(*prepared)
     if objective != "accuracy":
         return of_confusions(measure, value, *prepared)
-    known, _, *weights = prepared
+    known, predicted, *weights = prepared
     counts = counts_of(weights[0] if weights else None, len(known))
-    return wilson(value, effective(counts))
+    return wilson(value, rows_of_share(predicted.argmax(axis=1) == known, counts))
 
 
 def _ends_of_numbers(
