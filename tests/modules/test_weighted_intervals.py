@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from easeml.modules import Predictions, interval, measured
-from easeml.sampling_error import effective, rows_of_share, wilson
+from easeml.sampling_error import effective, rows_of_share
 
 DRAWS = 200
 
