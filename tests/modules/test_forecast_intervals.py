@@ -13,8 +13,8 @@ def test_few_origins_tell_wider_intervals() -> None:
     for seed in range(40):
         walk = np.random.default_rng(seed).normal(size=150).cumsum()
         rows = pd.DataFrame({"time": pd.date_range("2024-01-01", periods=150), "value": walk})
-        past = Past.learn(Rule("value", "time", 14, ()), rows[:90], rows)
-        said = Predictions(past.plain_forecasts(rows[90:])["latest"], None, None)
+        past = Past.learn(Rule("value", "time", 14, ()), rows.iloc[:90], rows)
+        said = Predictions(past.plain_forecasts(rows.iloc[90:])["latest"], None, None)
         telling, judged = np.arange(30), np.arange(30, 60)
         for told, shares in ((past, held), (None, known)):
             band = conformal.describe(walk[90:120], said.of_rows(telling), past=told)
@@ -28,8 +28,8 @@ def test_few_origins_tell_wider_intervals() -> None:
 def test_many_origins_tell_the_same_as_rows() -> None:
     walk = np.random.default_rng(1).normal(size=4000).cumsum()
     rows = pd.DataFrame({"time": pd.date_range("2014-01-01", periods=4000), "value": walk})
-    past = Past.learn(Rule("value", "time", 7, ()), rows[:2000], rows)
-    said = Predictions(past.plain_forecasts(rows[2000:])["latest"], None, None)
+    past = Past.learn(Rule("value", "time", 7, ()), rows.iloc[:2000], rows)
+    said = Predictions(past.plain_forecasts(rows.iloc[2000:])["latest"], None, None)
     alone = conformal.describe(walk[2000:], said)
     told = conformal.describe(walk[2000:], said, past=past)
     assert alone is not None
