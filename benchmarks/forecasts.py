@@ -229,7 +229,7 @@ def measure(name: str, series: Series, options: argparse.Namespace) -> list[list
     forecast = {"time": "time", "ahead": series.ahead, "series": list(series.rule.series)}
     for method, table, rule in (("easeml", rows, forecast), ("by hand", by_hand(series), None)):
         trained, said = ensemble(table, ends, rule, MODELS[: options.models])
-        band = conformal.describe(table["value"][ends[0] : ends[1]], said)
+        band = conformal.describe(table["value"][ends[0] : ends[1]], said, past=trained.past)
         assert band is not None
         predicted = trained.predict(table[ends[1] :])
         lower, upper = map(np.asarray, conformal.bounds(band, predicted))

@@ -47,6 +47,17 @@ def effective(counts: NDArray[np.float64]) -> float:
     return float(counts.sum() ** 2 / (counts**2).sum())
 
 
+def rows_of_share(is_right: NDArray[Any], counts: NDArray[np.float64]) -> float:
+    """Return of how many rows of one weight a share is, of which such rows are right that count so.
+
+    Fewer than ``effective`` where rows that count much are those that differ from most.
+    """
+    rows = effective(counts)
+    share = float(np.average(is_right, weights=counts))
+    spread = float((counts**2 * (is_right - share) ** 2).sum() / counts.sum() ** 2)
+    return min(rows, share * (1 - share) / spread) if spread > 0 else rows
+
+
 def farther(counts: NDArray[np.float64]) -> float:
     """Return by which share the row more is farther off than the farthest of rows that count so.
 
@@ -66,9 +77,12 @@ def of_errors(
     As of ``with_one_more``; a number can be missed by anything, so the row more is farther from the
     mean than the worst that was seen (``farther``), or loses nothing.
     """
-    worst = losses.max()
-    excess = worst - np.average(losses, weights=counts)
-    most = np.full(draws, worst + farther(counts) * excess)
+    mean = float(np.average(losses, weights=counts))
+    excess = losses - mean
+    # where rows that count much are far off, so may the row more be that counts as rows do
+    of_one = (counts**2).sum() / counts.sum()
+    worst = max(excess.max(), (counts * excess).max() / of_one)
+    most = np.full(draws, mean + (1 + farther(counts)) * worst)
     return with_one_more(losses, counts, np.zeros(draws), most, random)
 
 

@@ -111,3 +111,16 @@ def test_a_row_that_is_switched_off_judges_nothing(tmp_path: Path) -> None:
     assert version.folds is not None
     assert not set(off) & set(version.folds.index)
     assert set(version.folds.index) == {*version.train["_row"], *version.validation["_row"]}
+
+
+def test_rows_that_are_divided_by_group_are_known_to_be_of_one(tmp_path: Path) -> None:
+    write_version(tmp_path / "grouped", declared(tmp_path, rows_of(300), split="group:place"))
+    version = read_version(tmp_path / "grouped")
+    assert version.groups is not None
+    rows = pd.concat([version.train, version.validation, version.test])
+    rows["group"] = version.groups.loc[rows["_row"]].to_numpy()
+    assert (rows.groupby("place", observed=True)["group"].nunique() == 1).all()
+    assert rows["group"].nunique() == rows["place"].nunique()
+
+    write_version(tmp_path / "random", declared(tmp_path, rows_of(300)))
+    assert read_version(tmp_path / "random").groups is None

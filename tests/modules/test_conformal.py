@@ -119,3 +119,21 @@ def test_few_rows_beside_many_that_are_predicted_alike_are_no_group_of_their_own
     lower, upper = conformal.bounds(told, Predictions(said, None, None))
     assert lower[0] == pytest.approx(5 - 1.645, abs=0.4)
     assert upper[0] == pytest.approx(5 + 1.645, abs=0.4)
+
+
+def test_the_stated_share_of_the_weight_lies_within_where_few_rows_have_most() -> None:
+    held = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        level = rng.normal(size=400)
+        counts = np.exp(level)
+        answers = rng.normal(size=400) * np.exp(0.4 * level)
+        weights = counts[:40] / counts[:40].mean()
+        band = conformal.describe(answers[:40], numbers(np.zeros(40)), weights)
+        if band is None:  # too few rows have nearly all of the weight
+            continue
+        lower, upper = map(np.asarray, conformal.bounds(band, numbers(np.zeros(360))))
+        is_held = (lower <= answers[40:]) & (answers[40:] <= upper)
+        held.append(np.average(is_held, weights=counts[40:]))
+    assert len(held) > 270
+    assert np.mean(held) >= 0.89  # where a new row counts as one whatever it weighs: .880

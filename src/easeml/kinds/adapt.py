@@ -196,7 +196,8 @@ def _judged(
     target, rows, unseen = version.target, version.validation, predictions["validation"]
     found, notes = qualities_of(spec, version, rows, unseen, trained.predict)
     write_evaluation(outputs / "evaluation", version, rows, unseen)
-    interval = conformal.describe(rows[target], unseen, weights_of(version, rows["_row"]))
+    weights = weights_of(version, rows["_row"])
+    interval = conformal.describe(rows[target], unseen, weights, trained.past)
     save_members(
         trained,
         outputs / "model",

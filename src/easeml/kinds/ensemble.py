@@ -113,7 +113,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
         version.train,
         quality=found["quality"],
         objective=spec.objective,
-        interval=conformal.describe(actual, unseen, counts),
+        interval=conformal.describe(actual, unseen, counts, trained.past),
         order=row_order.describe(version.train, version),
     )
     known_rows.write(folder, version.train, target, trained.schema_in)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from easeml.data import VersionTables
+    from easeml.modules.forecasting import Past
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -71,7 +72,7 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
         folder,
         quality=spec.quality,
         objective=spec.objective,
-        interval=_interval(version, inputs / "predictions"),
+        interval=_interval(version, inputs / "predictions", trained.past),
         order=row_order.describe(rows, version),
     )
     predictions = {"test": trained.predict(version.test)}
@@ -85,7 +86,9 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     )
 
 
-def _interval(version: VersionTables, first_fit: Path) -> dict[str, float] | None:
+def _interval(
+    version: VersionTables, first_fit: Path, past: Past | None
+) -> dict[str, float] | None:
     """Return the interval of the first fit: the model has learned from all rows that could give it
     one by now. It has more rows, so its own would hardly be wider.
     """
@@ -93,7 +96,7 @@ def _interval(version: VersionTables, first_fit: Path) -> dict[str, float] | Non
 
     rows, said = read_judging(first_fit, version)
     weights = weights_of(version, rows["_row"])
-    return conformal.describe(rows[version.target], said, weights)
+    return conformal.describe(rows[version.target], said, weights, past)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions
+from easeml.kinds.shared.row_groups import groups_of
 from easeml.kinds.shared.row_weights import weights_of
 from easeml.service.tasks.kinds import Kind
 
@@ -49,7 +50,10 @@ def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> Tas
     rows, predictions = read_predictions(inputs / "predictions", "test")
     actual = version.test.set_index("_row").loc[rows, version.target]
     weights = weights_of(version, rows)
-    value, low, high = interval(spec.objective, actual.to_numpy(), predictions, weights)
+    groups = groups_of(version, rows)
+    value, low, high = interval(
+        spec.objective, actual.to_numpy(), predictions, weights, groups=groups
+    )
     found = {"value": value, "low": low, "high": high, "rows": len(rows)}
     learnt = version.train[version.target]
     found["measure"] = asdict(
@@ -58,6 +62,7 @@ def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> Tas
             actual.to_numpy(),
             predictions,
             weights,
+            groups=groups,
             learnt=learnt,
             learnt_weights=weights_of(version, version.train["_row"]),
             target=str(actual.name),

@@ -167,7 +167,7 @@ def _train(
             folder,
             quality=found["quality"],
             objective=spec.objective,
-            interval=conformal.describe(rows[target], unseen, weights),
+            interval=conformal.describe(rows[target], unseen, weights, trained.past),
             order=row_order.describe(version.train, version),
         )
         known_rows.write(folder, version.train, target, trained.schema_in)

@@ -13,13 +13,18 @@ the stated one among predictions of every size; it is not that of every kind of 
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from easeml.sampling_error import effective
+
 from .contract import Predictions
 from .weights import Weights, counts_of
+
+if TYPE_CHECKING:
+    from .forecasting import Past
 
 COVERAGE = 0.9  # the share of rows whose answer lies within
 FACT = "interval"
@@ -33,7 +38,7 @@ _Numbers = NDArray[np.float64]
 
 
 def describe(
-    actual: Any, predictions: Predictions, weights: Weights = None
+    actual: Any, predictions: Predictions, weights: Weights = None, past: "Past | None" = None
 ) -> dict[str, Any] | None:
     """Return what ``bounds`` needs, from predictions of rows (rows,) that the model has not seen.
 
@@ -42,7 +47,8 @@ def describe(
     spreads the answer may lie below and above the prediction; ``least``: 0 where no answer is
     negative, else None; ``by_width``: the power of the ``widths`` of predictions of which all of it is.
 
-    With ``weights`` (rows,) the share of rows is that of their weights; a new row counts as one.
+    With ``weights`` (rows,) the share of rows is that of their weights; see ``_as_rows``.
+    ``past``: of a forecast, what it knows of the past; see ``_wider``.
     None for categories and tensors, and where the rows are too few for the coverage.
     """
     values = np.asarray(predictions.values)
@@ -52,7 +58,7 @@ def describe(
     known = np.isfinite(answers - values)
     said = values[known].astype(np.float64)
     errors = answers[known] - said
-    counts = counts_of(weights, len(known))[known]
+    counts = _as_rows(counts_of(weights, len(known))[known])
     if (counts.sum() + 1) * COVERAGE > counts.sum():
         return None
     widths = _widths(predictions)[known]
@@ -65,13 +71,14 @@ def describe(
     else:
         below = _quantile(-scaled, counts, (1 + COVERAGE) / 2)
         above = _quantile(scaled, counts, (1 + COVERAGE) / 2)
+    wider = 1.0 if past is None else _wider(len(errors) / past.rule.ahead)
     return {
         "coverage": COVERAGE,
         "rows": len(errors),
         "sizes": sizes.tolist(),
         "spreads": spreads.tolist(),
-        "below": below,
-        "above": above,
+        "below": below * wider,
+        "above": above * wider,
         "least": 0.0 if answers[known].min() >= 0 else None,
         "by_width": power,
     }
@@ -93,6 +100,31 @@ def bounds(
     if interval["least"] is not None:
         lower = np.maximum(lower, np.minimum(interval["least"], values))
     return lower.tolist(), upper.tolist()
+
+
+def _as_rows(counts: _Numbers) -> _Numbers:
+    """Return weights (rows,) in a scale in which a new row counts as one.
+
+    Whole numbers say how often a row is there. Others add up to as many rows as tell as much: where
+    a few weigh most, these few tell the interval, and the new row may weigh as much as they do.
+    """
+    if np.array_equal(counts, np.round(counts)):
+        return counts
+    return counts * (effective(counts) / counts.sum())
+
+
+def _wider(origins: float) -> float:
+    """Return how many times wider intervals are that so many origins of forecasts tell.
+
+    What is forecast at once is too high or too low together: where a series turned, all that follows
+    is off. So two origins of fourteen days each are nearer to two errors than to 28. Intervals are as
+    much wider as Student's t of so many degrees than a normal number.
+    """
+    from scipy.stats import norm
+    from scipy.stats import t as student
+
+    share = (1 + COVERAGE) / 2
+    return float(student.ppf(share, max(1.0, origins)) / norm.ppf(share))
 
 
 def _interval_score(errors: _Numbers, widths: _Numbers, counts: _Numbers) -> float:

@@ -304,10 +304,11 @@ class Area:
 class Objective(Protocol):
     """Measures predictions. ``needs_probabilities`` says whether labels alone are not enough.
 
-    An objective may also say ``lower_is_better`` (its value is an error), ``in_unit_of_target``, both
-    False where it does not, and ``unit``, a text. One that has to know the labels of the target has
-    ``for_classes(labels)``, which returns what measures and raises ``InvalidInput``. One that says
-    ``weights = true`` has a third argument in both methods: the weights of the rows (rows,), or None.
+    An objective may also say ``lower_is_better`` (its value is an error), ``in_unit_of_target`` and
+    ``may_be_negative`` (its value), all False where it does not, and ``unit``, a text. One that has
+    to know the labels of the target has ``for_classes(labels)``, which returns what measures and
+    raises ``InvalidInput``. One that says ``weights = true`` has a third argument in both methods:
+    the weights of the rows (rows,), or None.
 
     Four more let intervals hold where a class has few rows, all for objectives with weights:
     ``counts_labels`` is True where the value depends only on how many rows of each class are taken

@@ -15,8 +15,8 @@ from easeml.sampling_error import (
     MISSED,
     Z,
     between_draws,
-    effective,
     farther,
+    rows_of_share,
     wilson,
     with_one_more,
 )
@@ -46,7 +46,7 @@ def of_mean_of_classes(
     for one in np.unique(known):
         of_class = counts[known == one]
         share = float(np.average(is_right[known == one], weights=of_class))
-        low, high = wilson(share, effective(of_class))
+        low, high = wilson(share, rows_of_share(is_right[known == one], of_class))
         shares.append(share)
         below.append(share - low)
         above.append(high - share)

@@ -12,16 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
-from easeml.sampling_error import between_draws, effective, of_errors, wilson
+from easeml.sampling_error import between_draws, of_errors, rows_of_share, wilson
 
 from .added import objective_for
 from .baseline import guessed
 from .contract import Objective, Predictions, weighted
+from .grouped_rows import as_of_groups
 from .intervals import of_areas, of_confusions, of_losses, of_mean_of_classes, of_skill
 from .objective_programs import ProcessObjective
 from .target import Answers, answers_of, encode_labels
 from .weights import Weights, counts_of
 
+Groups = NDArray[np.intp] | None
 SPREADS = "standard deviations"
 _SEED = 20180801
 _LEAST_QUALITY = -1.0
@@ -82,6 +84,7 @@ def interval(
     weights: Weights = None,
     *,
     resamples: int = _MOST_RESAMPLES,
+    groups: Groups = None,
 ) -> tuple[float, float, float]:
     """Return ``(quality, low, high)``, a 95 % interval. Arguments and errors as for ``score``.
 
@@ -97,11 +100,15 @@ def interval(
 
     With ``weights`` a row is one draw, whatever it counts: resampled rows keep their weights, and
     score intervals are those of (sum w)^2 / sum w^2 rows (L. Kish, Survey Sampling, 1965, section
-    11.2C; for Wilson's: E. Korn and B. Graubard, Survey Methodology 24, 1998).
+    11.2C; for Wilson's: E. Korn and B. Graubard, Survey Methodology 24, 1998), of shares of fewer
+    where rows that count much differ from most (``rows_of_share``).
     ``resamples``: at most so many; fewer are faster and rougher.
+    ``groups`` (rows,): numbers of groups whose rows are not drawn one by one: the ends are as far
+    off as ``grouped_rows.as_of_groups`` says. Objectives that are programs know of none.
     """
     measure = objective_for(objective, predictions.classes)
     prepared = _prepare(measure, objective, actual, predictions, weights)
+    together = _of_scored(groups, actual, predictions)
     if isinstance(measure, ProcessObjective):
         known, predicted, *_ = prepared
         found = _of_program(measure, known, predicted, resamples)
@@ -109,10 +116,10 @@ def interval(
         return quality, min(ends), max(ends)
     quality_of = getattr(measure, "quality_of", None)
     if quality_of is None:
-        return _with_interval(objective, measure, measure.quality, prepared, resamples)
+        return _with_interval(objective, measure, measure.quality, prepared, resamples, together)
     classes = prepared[1].shape[1]
-    found = _with_interval(objective, measure, measure.value, prepared, resamples)
-    quality, *ends = [quality_of(one, classes) for one in found]
+    found = _with_interval(objective, measure, measure.value, prepared, resamples, together)
+    quality, *ends = [max(_LEAST_QUALITY, quality_of(one, classes)) for one in found]
     return quality, min(ends), max(ends)
 
 
@@ -144,6 +151,7 @@ def measured(
     weights: Weights = None,
     *,
     resamples: int = _MOST_RESAMPLES,
+    groups: Groups = None,
     learnt: Any = None,
     learnt_weights: Weights = None,
     target: str = "",
@@ -151,6 +159,7 @@ def measured(
     """Return the measure of an objective in its own unit. Arguments and errors as ``interval``.
 
     ``resamples`` 0: without an interval, as are measures of one row, which tells of no other.
+    ``groups``: as of ``interval``.
     ``learnt``: the answers of the train rows, for the baseline, and ``learnt_weights`` of these.
     ``target``: its name, for the unit.
     """
@@ -161,7 +170,8 @@ def measured(
     if resamples and len(known) > 1 and isinstance(measure, ProcessObjective):
         found, low, high = _of_program(measure, known, predicted, resamples)
     elif resamples and len(known) > 1:
-        ends = _with_interval(objective, measure, measure.value, prepared, resamples)
+        together = _of_scored(groups, actual, predictions)
+        ends = _with_interval(objective, measure, measure.value, prepared, resamples, together)
         found, low, high = ends
     else:
         found, low, high = measure.value(*prepared), None, None
@@ -195,12 +205,25 @@ def _with_interval(
     measure: Callable[..., float],
     prepared: Sequence[NDArray[Any]],
     resamples: int,
+    groups: Groups,
 ) -> tuple[float, float, float]:
     """Return what ``measure`` finds on all rows, with the interval that ``interval`` describes.
 
     ``of``: whose measure it is. ``prepared``: of each row the actual and the predicted value, and its
-    weight where there are such.
+    weight where there are such. ``groups``: of these rows.
     """
+    found = _of_single_rows(objective, of, measure, prepared, resamples)
+    return found if groups is None else as_of_groups(of, measure, found, prepared, groups)
+
+
+def _of_single_rows(
+    objective: str,
+    of: Objective,
+    measure: Callable[..., float],
+    prepared: Sequence[NDArray[Any]],
+    resamples: int,
+) -> tuple[float, float, float]:
+    """Return the value with its interval, each row drawn by itself."""
     value = measure(*prepared)
     rows = len(prepared[0])
     if getattr(of, "counts_labels", False):
@@ -234,9 +257,9 @@ def _ends_of_labels(
         return of_mean_of_classes(*prepared)
     if objective != "accuracy":
         return of_confusions(measure, value, *prepared)
-    known, _, *weights = prepared
+    known, predicted, *weights = prepared
     counts = counts_of(weights[0] if weights else None, len(known))
-    return wilson(value, effective(counts))
+    return wilson(value, rows_of_share(predicted.argmax(axis=1) == known, counts))
 
 
 def _ends_of_numbers(
@@ -314,6 +337,13 @@ def _prepare(
 def _given(weights: Weights, rows: Any) -> tuple[NDArray[np.float64], ...]:
     """Return the further argument of an objective: none, where rows count alike."""
     return () if weights is None else (weights[rows],)
+
+
+def _of_scored(groups: Groups, actual: Any, predictions: Predictions) -> Groups:
+    """Return the groups of the rows that can be scored."""
+    if groups is None:
+        return None
+    return groups[answers_to_score(actual, predictions.classes).are_known]
 
 
 def _refuse_none(scored: NDArray[np.intp]) -> None:

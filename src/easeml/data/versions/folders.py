@@ -16,7 +16,7 @@ from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.table_schemas import kinds_of, labels_of
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.declared import Declared
-from easeml.data.versions.folds import fold_numbers
+from easeml.data.versions.folds import fold_numbers, group_numbers
 from easeml.data.versions.parts import is_there, read_parts, write_parts
 from easeml.data.versions.row_weights import beside, taken_out
 from easeml.data.versions.splits import ROLES, UNLABELLED
@@ -36,7 +36,8 @@ class VersionTables:
 
     Rows that are switched off are left out. ``weights``: how much each row counts, by its id; None:
     each once. ``folds``: the fold of each train and validation row, by its id, where each judges
-    models; None: validation rows alone do.
+    models; None: validation rows alone do. ``groups``: which rows are of one group, by their ids,
+    see ``group_numbers``.
     """
 
     train: pd.DataFrame
@@ -48,6 +49,7 @@ class VersionTables:
     notes: list[str]
     weights: pd.Series | None = None
     folds: pd.Series | None = None
+    groups: pd.Series | None = None
 
 
 def write_version(folder: str | Path, declared: Declared) -> None:
@@ -90,6 +92,7 @@ def read_version(folder: str | Path) -> VersionTables:
         notes=found.notes,
         weights=found.weights,
         folds=fold_numbers(found),
+        groups=group_numbers(found),
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.copies import compared_columns, content_keys, first_copies
-from easeml.data.versions.splits import Split, scattered
+from easeml.data.versions.splits import ROLES, Split, scattered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,6 +91,20 @@ def fold_numbers(version: Divided) -> pd.Series | None:
     validation = version.frames["validation"][ROW].to_numpy()
     found = np.concatenate([np.zeros(len(validation), dtype=int), 1 + numbers])
     return pd.Series(found, index=np.concatenate([validation, learned[ROW].to_numpy()]))
+
+
+def group_numbers(version: Divided) -> pd.Series | None:
+    """Return the group (rows,) of each row with a role, by its id; rows of one are not independent.
+
+    None: where rows are not divided by group, or the column of the groups is no input.
+    """
+    import pandas as pd
+
+    split = Split.of(version.summary)
+    if split.way != "group" or split.column not in version.frames["train"].columns:
+        return None
+    rows = pd.concat([version.frames[role] for role in ROLES], ignore_index=True)
+    return pd.Series(_units(version, rows), index=rows[ROW].to_numpy())
 
 
 def _learned(version: Divided) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from easeml.contract.evaluation import CurvePoint, Evaluation
 from easeml.errors import EasemlError
+from easeml.kinds.shared.row_groups import groups_of
 from easeml.kinds.shared.row_weights import weights_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def _by_objectives(
     actual = answers_to_score(rows[target], predictions.classes)
     learnt = answers_of(version.train[target], predictions.classes)
     weights = weights_of(version, rows["_row"])
+    groups = groups_of(version, rows["_row"])
     names = _objectives(objective, spec.schema_out, weighted=weights is not None)
     metrics = {name: score(name, actual, predictions, weights) for name in names}
     measures = {}
@@ -78,12 +80,15 @@ def _by_objectives(
             predictions,
             weights,
             resamples=resamples,
+            groups=groups,
             learnt=learnt,
             learnt_weights=weights_of(version, version.train["_row"]),
             target=target,
         )
         measures[name] = {**asdict(found), **judged}
-    _, low, high = interval(objective, actual, predictions, weights, resamples=_RESAMPLES)
+    _, low, high = interval(
+        objective, actual, predictions, weights, resamples=_RESAMPLES, groups=groups
+    )
     return {
         "quality": metrics[objective],
         "low": low,
@@ -127,7 +132,13 @@ def further_of(
             further = read_further(name)
             if further is None:
                 one = measured(
-                    name, rows[target], predictions, weights, resamples=_RESAMPLES, target=target
+                    name,
+                    rows[target],
+                    predictions,
+                    weights,
+                    resamples=_RESAMPLES,
+                    groups=groups_of(version, rows["_row"]),
+                    target=target,
                 )
             elif further.asks_model:
                 one = measure_further(

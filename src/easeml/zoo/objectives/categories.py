@@ -104,6 +104,8 @@ class Matthews(_Share):
     classes; 0 where one class alone occurs or is predicted.
     """
 
+    may_be_negative = True
+
     def value(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
@@ -129,6 +131,8 @@ class QuadraticKappa(_Share):
 
     The classes count in the order of the labels of the schema.
     """
+
+    may_be_negative = True
 
     def value(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None

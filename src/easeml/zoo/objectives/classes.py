@@ -161,6 +161,7 @@ class Cost:
     needs_probabilities = False
     counts_labels = True
     lower_is_better = True
+    may_be_negative = True
 
     def __init__(self, costs: Sequence[Sequence[Any]], unit: str = ""):
         """``costs``: true label, said label, cost; what is not named costs 0. ``unit``: of these."""

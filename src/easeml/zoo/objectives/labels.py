@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules.intervals import of_scores
+from easeml.modules.label_intervals import of_label_f1
 from easeml.modules.weights import Weights, counts_of
 
 _Numbers = NDArray[np.float64]
@@ -95,6 +96,12 @@ class LabelF1:
     def quality(self, actual: NDArray[Any], predicted: _Numbers, weights: Weights = None) -> float:
         """Return the mean over the labels."""
         return self.value(actual, predicted, weights)
+
+    def ends(
+        self, actual: NDArray[Any], predicted: _Numbers, weights: Weights = None
+    ) -> tuple[float, float]:
+        """Return the interval of the mean."""
+        return of_label_f1(actual, predicted, weights)
 
 
 def _shares(parts: _Numbers, wholes: _Numbers) -> _Numbers:

@@ -65,6 +65,8 @@ class _Skill:
 class R2(_Skill):
     """Coefficient of determination: the share of the variance that is explained."""
 
+    may_be_negative = True
+
     def value(
         self, actual: NDArray[Any], predicted: NDArray[np.float64], weights: Weights = None
     ) -> float:
