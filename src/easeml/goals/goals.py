@@ -8,7 +8,7 @@ from easeml.errors import InvalidInput
 from easeml.objective_names import is_known, meant
 
 from .conditions import Condition, parts_of, read_condition
-from .statements import LESS, MORE, read_statement
+from .statements import LESS, MORE, Statement, read_statement
 
 _ERROR = "error"  # the share of rows that are predicted wrong: 1 - accuracy
 _AMOUNT = "rmse"  # what an error is that has a unit or is more than 1, as of numbers
@@ -65,7 +65,6 @@ def _read_first(text: str) -> Goal:
     if stated is None or not _may_be_named(stated.name):
         raise InvalidInput(f"{text!r} is not a goal.", where="goal", remedy=_REMEDY)
     objective = meant(stated.name)
-    value = stated.value
     says_more = stated.side in MORE
     wants_less = stated.side in LESS or (objective in _ERRORS and not says_more)
     if stated.unit and not wants_less:
@@ -73,13 +72,19 @@ def _read_first(text: str) -> Goal:
         raise InvalidInput(message, where="goal", remedy=_REMEDY)
     if objective == _ERROR:
         _check_side(wants_less, text, "An error is to be small", "error <= 0.05")
-        if stated.unit or value > 1:
-            return Goal(_AMOUNT, value, text, wants_less=True)
-        return Goal("accuracy", 1 - value, text, wants_less=False)
-    is_told = wants_less or says_more
-    goal = Goal(objective, value, text, wants_less if is_told else None)
+        return _of_error(stated, text)
+    goal = Goal(objective, stated.value, text, wants_less=True)
+    if not wants_less:
+        goal = replace(goal, wants_less=False if says_more else None)
     _check_its_side(goal)
     return goal
+
+
+def _of_error(stated: Statement, text: str) -> Goal:
+    """Return a goal of an error: of numbers where it has a unit or is more than 1, else a share."""
+    if stated.unit or stated.value > 1:
+        return Goal(_AMOUNT, stated.value, text, wants_less=True)
+    return Goal("accuracy", 1 - stated.value, text, wants_less=False)
 
 
 def _may_be_named(name: str) -> bool:

@@ -51,8 +51,10 @@ def needs_of(view: ServingHistory, titled: Callable[[str], str]) -> list[Need]:
         if gate.labels is not None and gate.labels.waiting is not None:
             waiting = gate.labels.waiting
             found.append(Need(titled(f"{waiting.name} waits. {waiting.says}"), "Answer", "/work"))
-    picking, adaptation = view.picking, view.adaptation
-    if picking.running and not picking.proving and picking.asked:
+    picking = view.picking
+    adaptation = view.adaptation
+    is_comparing = picking.running and not picking.proving
+    if is_comparing and picking.asked:
         asked = counted(picking.asked, "label")
         found.append(Need(f"The comparison of models needs {asked}.", "Answer", "/work"))
     if adaptation.running and adaptation.asked:
