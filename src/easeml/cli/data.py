@@ -103,7 +103,7 @@ def _described(found: Inference) -> dict[str, Any]:
         "reason": found.reason,
         "rivals": list(found.rivals),
         "columns": [report.to_json() for report in found.columns],
-        "notes": [*found.leak_notes, *found.notes],
+        "notes": found.told,
     }
 
 
@@ -111,7 +111,7 @@ def _print_described(found: Inference) -> None:
     print_table(
         ["column", "type", "nature", "missing", "evidence"], map(_column_row, found.columns)
     )
-    say_aside(*found.leak_notes, *found.notes)
+    say_aside(*found.told)
 
 
 def _column_row(one: ColumnReport) -> tuple[str, ...]:
