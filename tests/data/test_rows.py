@@ -121,7 +121,9 @@ def test_a_column_of_the_past_is_not_needed_and_says_how_newer_values_come(tmp_p
     assert "easeml forecast ID --newer FILE" in note
 
 
-@pytest.mark.parametrize("text", ["2024-03-05 10:00:00", "2024-03-05T10:00:00", "2024-03-05T10:00Z"])
+@pytest.mark.parametrize(
+    "text", ["2024-03-05 10:00:00", "2024-03-05T10:00:00", "2024-03-05T10:00Z"]
+)
 def test_times_with_a_blank_may_come_with_a_t(tmp_path: Path, text: str) -> None:
     rows = [f"2024-03-05 {n % 24:02d}:00:00,{n % 7},{'ab'[n % 2]}" for n in range(40)]
     made = declared(tmp_path, "\n".join(["at,size,kind", *rows]) + "\n")
