@@ -51,6 +51,7 @@ class _Fault:
         message = f"{len(self.columns)} columns are not there: {names}."
         where = self.first.where.partition(",")[0]
         remedy = self.first.remedy.replace("Send it", "Send them").replace("it out", "them out")
+        remedy = remedy.replace("without it,", "without them,")
         return DatasetError(message, where=where, remedy=remedy)
 
 
