@@ -5,8 +5,11 @@ Divided at random, rows of one country train and test, and the quality is that f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from easeml.data.inference import name_words as names
@@ -19,8 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _FEWEST_EACH = 2  # rows of a value, on average
-_MOST_EACH = 50  # where the name does not say that the column names somebody
-_FEWEST_VALUES = 15  # as well
+_CALLED_SO = (math.inf, 2)  # rows of a value at most, values at least, by the column's name
+_NOT_CALLED_SO = (50, 15)
 _MOST_UNEVEN = 0.6  # as well: deviation of the rows of a value, as a share of their mean
 _FEWEST_ROWS = 100  # that share their value with others, below which chance makes answers alike
 _MOST_APART = 0.7  # difference of the answers of one value, as a share of that of any two rows
@@ -46,6 +49,19 @@ class _Found:
     fact: str
 
 
+@dataclass(frozen=True)
+class _Answers:
+    """The ``values`` (N,) of a target, and which ``are_known``.
+
+    ``apart``: how far those of one group lie apart in the mean; ``told``: the fact in words.
+    """
+
+    values: np.ndarray
+    are_known: np.ndarray
+    apart: Callable[[np.ndarray, np.ndarray], float]
+    told: Callable[[str, float, float], str]
+
+
 class EntityFinder:
     """The columns of a table that may name somebody, to be looked at with one target each time."""
 
@@ -67,27 +83,23 @@ class EntityFinder:
         if not others:
             return {}
         report = self._reports[target]
-        is_measured = report.type == "number" and not report.classes
-        array = self._table[target]
-        answers = _measured(report, array) if is_measured else _codes(report, array)
-        found: list[_Found] = []
-        for column in others:
-            found += _alike(column, target, answers, is_measured=is_measured)
-        found.sort(key=lambda one: (not one.column.is_named, one.apart))
+        answers = _answers(report, self._table[target])
+        alike = chain.from_iterable(map(partial(_alike, target, answers), others))
+        found = sorted(alike, key=lambda one: (not one.column.is_named, one.apart))
         return {one.column.name: one.fact for one in found[:1]}
 
 
 def _may_name_somebody(report: ColumnReport, rows: int) -> bool:
     """Whether a column has values of a few words, each in a few rows."""
+    is_time = names.has_word(report.name, _TIMES)
     is_label = report.type in ("category", "text") and report.nature in ("input", "group")
-    if not is_label or not report.distinct or names.has_word(report.name, _TIMES):
+    if not all((is_label, report.distinct, not is_time)):
         return False
     words = sum(map(len, map(str.split, report.examples)))
-    each = rows * (1 - report.missing) / report.distinct
-    is_few = each <= _MOST_EACH and report.distinct >= _FEWEST_VALUES
-    is_called_so = report.nature == "group"
     is_short = words <= _MOST_WORDS * len(report.examples)
-    return is_short and each >= _FEWEST_EACH and (is_called_so or is_few)
+    each = rows * (1 - report.missing) / report.distinct
+    most, fewest_values = _CALLED_SO if report.nature == "group" else _NOT_CALLED_SO
+    return all((is_short, _FEWEST_EACH <= each <= most, report.distinct >= fewest_values))
 
 
 def _evenly_shared(report: ColumnReport, array: pa.Array) -> list[_Column]:
@@ -115,31 +127,34 @@ def _codes(report: ColumnReport, array: pa.Array) -> np.ndarray:
     return np.where(v.missing_mask(array, report.type), -1, codes).astype(np.int64)
 
 
-def _measured(report: ColumnReport, array: pa.Array) -> np.ndarray:
-    """The numbers of a column (N,); NaN where one is missing."""
-    return v.to_numbers(plain_numbers(array, report.format)).values
-
-
-def _alike(column: _Column, target: str, answers: np.ndarray, *, is_measured: bool) -> list[_Found]:
-    """What is found of a column and the answers (N,): nothing where rows of one value are not alike."""
+def _answers(report: ColumnReport, array: pa.Array) -> _Answers:
+    """The values of a column as a target: those of a number, or which class each is."""
     import numpy as np
 
-    is_known = np.isfinite(answers) if is_measured else answers >= 0
-    known = is_known & (column.codes >= 0)
+    if (report.type, report.classes) != ("number", []):
+        codes = _codes(report, array)
+        return _Answers(codes, codes >= 0, _share_unlike, _sameness_told)
+    values = v.to_numbers(plain_numbers(array, report.format)).values
+    return _Answers(values, np.isfinite(values), _mean_difference, _difference_told)
+
+
+def _alike(target: str, answers: _Answers, column: _Column) -> list[_Found]:
+    """What is found of a column and a target: nothing where rows of one value are not alike."""
+    import numpy as np
+
+    known = answers.are_known & (column.codes >= 0)
     _, groups = np.unique(column.codes[known], return_inverse=True)
     sizes = np.bincount(groups)
     if sizes[sizes > 1].sum() < _FEWEST_ROWS:
         return []
-    apart = _mean_difference if is_measured else _share_unlike
     # Numbers near the largest there are give infinite sums, which show nothing.
     with np.errstate(over="ignore", invalid="ignore"):
-        within = max(0.0, apart(groups, answers[known]))
-        between = apart(np.zeros_like(groups), answers[known])
+        within = max(0.0, answers.apart(groups, answers.values[known]))
+        between = answers.apart(np.zeros_like(groups), answers.values[known])
     is_much = 0 < between < np.inf and within <= _MOST_APART * between
     if not is_much:
         return []
-    told = _difference_told if is_measured else _sameness_told
-    return [_Found(column, within / between, told(target, within, between))]
+    return [_Found(column, within / between, answers.told(target, within, between))]
 
 
 def _mean_difference(groups: np.ndarray, values: np.ndarray) -> float:

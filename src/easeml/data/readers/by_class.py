@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -25,13 +25,15 @@ PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", "
 _LARGEST = 64 << 20  # bytes of a file
 
 
-def read_samples(path: str | Path, name: str) -> pa.Table:
+def read_samples(
+    path: str | Path, name: str, read_table: Callable[[bytes, str], pa.Table]
+) -> pa.Table:
     """Read texts, pictures or series by class as a table.
 
     At least half of the files have to be such, in folders of two classes or more; or pictures have
     a table of their labels beside them (``labels_beside``). Texts have the
     columns ``text`` and ``label``, pictures ``image`` and ``label``, series (CSV files, several of
-    each class) ``series`` and ``label``.
+    each class) ``series`` and ``label``. ``read_table`` makes a table of its bytes and its name.
 
     Raises:
         DatasetError: if these are neither, or naming the file that is no picture.
@@ -44,7 +46,7 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
             are_enough = min(counts.values(), default=0) >= least
             if all((are_most, are_enough, len(counts) > 1)):
                 return read(tree, list(classes.items()))
-        labelled = labels_beside(tree, PICTURES)
+        labelled = labels_beside(tree, PICTURES, read_table)
         if labelled is None:
             raise _nothing_by_class(tree.files, name)
         picture_files = list(zip(labelled.files, labelled.labels, strict=True))

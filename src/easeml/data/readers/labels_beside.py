@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
+from itertools import accumulate, chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, first_of
 from easeml.data.readers.file_tree import Tree
-from easeml.data.readers.read import table_from_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,31 +41,38 @@ def is_table(file: str) -> bool:
     return file.lower().endswith(_TABLES)
 
 
-def labels_beside(tree: Tree, suffixes: tuple[str, ...]) -> LabelsBeside | None:
+def labels_beside(
+    tree: Tree, suffixes: tuple[str, ...], read: Callable[[bytes, str], pa.Table]
+) -> LabelsBeside | None:
     """The labels that the only table of a tree has for the files with these endings.
 
     The table has two columns: the file, by its path, name, or name without ending, and its label.
-    None where there is no such table. Raises DatasetError where it has more columns.
+    None where there is no such table. ``read`` makes a table of its bytes and its name. Raises
+    DatasetError where it has more columns.
     """
-    samples = [file for file in tree.files if file.lower().endswith(suffixes)]
+    samples = list(filter(partial(_ends_with, suffixes), tree.files))
     tables = list(filter(is_table, tree.files))
-    if not samples or len(tables) != 1:
+    if (bool(samples), len(tables)) != (True, 1):
         return None
     name = tables[0]
-    table = table_from_bytes(tree.read(name, _LARGEST), name)
+    table = read(tree.read(name, _LARGEST), name)
     files = _files_by_name(samples)
-    naming = next((one for one in table.column_names if _names_files(table, one, files)), None)
-    if naming is None:
+    naming = list(filter(partial(_names_files, table, files), table.column_names))
+    if not naming:
         return None
-    others = [one for one in table.column_names if one != naming]
+    others = list(filter(naming[0].__ne__, table.column_names))
     if len(others) != 1:
         raise DatasetError(
-            f"beside the pictures it has to have two columns, '{naming}' and one of labels; it has "
+            f"beside the pictures it has to have two columns, '{naming[0]}' and one of labels; it has "
             f"{len(table.column_names)}: {first_of(table.column_names, 8)}.",
             where=name,
             remedy="Keep the column of the names and that of the labels.",
         )
-    return _labels(table, naming, others[0], files)
+    return _labels(table, naming[0], others[0], files)
+
+
+def _ends_with(suffixes: tuple[str, ...], file: str) -> bool:
+    return file.lower().endswith(suffixes)
 
 
 def _files_by_name(files: list[str]) -> _Places:
@@ -72,22 +80,22 @@ def _files_by_name(files: list[str]) -> _Places:
     found: _Places = defaultdict(list)
     for file in files:
         path = PurePosixPath(file)
-        ends = ["/".join(path.parts[start:]) for start in range(len(path.parts))]
+        ends = accumulate(reversed(path.parts), "{1}/{0}".format)
         for name in dict.fromkeys((*ends, path.stem)):
             found[name.lower()].append(file)
     return found
 
 
-def _meant(name: str, files: _Places) -> str:
+def _meant(files: _Places, name: str) -> str:
     """The file that a name means; empty for none, or for one of several."""
     found = files.get(name.replace("\\", "/").removeprefix("./").lower(), [])
     return found[0] if len(found) == 1 else ""
 
 
-def _names_files(table: pa.Table, column: str, files: _Places) -> bool:
+def _names_files(table: pa.Table, files: _Places, column: str) -> bool:
     """Whether most cells of a column name a file."""
-    names = table.column(column).to_pylist()
-    named = [name for name in names if isinstance(name, str) and _meant(name, files)]
+    names = list(map(str, table.column(column).to_pylist()))
+    named = list(filter(None, map(partial(_meant, files), names)))
     return len(named) > _MOST_UNNAMED * len(names)
 
 
@@ -100,7 +108,7 @@ def _labels(table: pa.Table, naming: str, column: str, files: _Places) -> Labels
     label_of = dict.fromkeys(chain.from_iterable(files.values()), "")
     unknown = []
     for name, label in given:
-        file = _meant(name, files)
+        file = _meant(files, name)
         if not file:
             unknown.append(name)
             continue
