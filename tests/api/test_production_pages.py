@@ -50,10 +50,10 @@ def test_an_owner_keeps_requests_and_tells_what_was_true(
     # The answer has an address that can be followed: a live page fetches itself again.
     one = {"request_id": "req_2", "value": "daisy"}
     told = browser.post(f"{here}/truth", data={**token, **one})
-    assert "1 of them name nothing that a model could answer" in told.text
+    assert "Nothing that a model could answer, so that they count as mistakes: 1." in told.text
     again = browser.get(told.url)
     assert again.status_code == 200
-    assert "1 of them name nothing that a model could answer" in again.text
+    assert "Nothing that a model could answer, so that they count as mistakes: 1." in again.text
     assert browser.get(f"{here}/history", params={"told": "many-1"}).status_code == 200
 
     none = {"share": "0", "days": "7"}

@@ -369,6 +369,13 @@ def test_predict_json_lines(run, tmp_path: Path):
     assert "line 2" in run("predict", "app_1", str(source), expect=2).stderr
 
 
+def test_of_a_version_what_is_new_since_another_one_is_written(run, tmp_path: Path):
+    run("data", "export", "ver_2", str(tmp_path / "all.csv"))
+    run("data", "export", "ver_2", str(tmp_path / "new.csv"), "--since", "ver_1")
+    assert json.loads((tmp_path / "all.csv").read_text()) == {"version": "ver_2", "since": None}
+    assert json.loads((tmp_path / "new.csv").read_text()) == {"version": "ver_2", "since": "ver_1"}
+
+
 def test_login_keeps_the_key_for_later_commands(run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("EASEML_API_KEY")
     run("app", "show", "app_1", expect=4)

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 import typer
+from service_for_tests import KEY, FakeService
 from typer.testing import CliRunner
 
 from easeml.cli import production
 from easeml.client.feedback_files import parts_of
+from easeml.errors import InvalidInput
 
 
 @pytest.fixture
@@ -62,6 +64,25 @@ def test_a_file_of_predictions_is_one_of_truths_where_a_column_says_what_was_tru
     (found,) = parts_of(text, "told.csv", value)
     (told,) = found.root
     assert (told.request_id, told.row, told.value) == ("req_1", 3, "yes")
+
+
+def test_a_truth_that_is_refused_is_named_by_its_row_of_the_file(
+    program: typer.Typer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: FakeService
+) -> None:
+    """A file is sent in parts: what came before is kept, and may come again."""
+    monkeypatch.setenv("EASEML_URL", service.url)
+    monkeypatch.setenv("EASEML_API_KEY", KEY)
+    monkeypatch.setattr("easeml.client.feedback_files._AT_ONCE", 2)
+    file = tmp_path / "told.csv"
+    file.write_text("key,value\n1,a\n2,b\n3,a\n4,?\n5,b\n")
+    refused = CliRunner().invoke(program, ["feedback", "app_1", str(file)]).exception
+    assert isinstance(refused, InvalidInput)
+    assert refused.where == "row 3: value"
+    assert refused.message == "It is empty. The 2 rows before are kept; they may be sent again."
+    file.write_text("key,value\n1,?\n2,b\n3,a\n")
+    refused = CliRunner().invoke(program, ["feedback", "app_1", str(file)]).exception
+    assert isinstance(refused, InvalidInput)
+    assert (refused.where, refused.message) == ("row 0: value", "It is empty.")
 
 
 def test_an_empty_truth_is_told_and_other_empty_cells_are_not() -> None:

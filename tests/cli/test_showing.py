@@ -191,6 +191,17 @@ def test_a_leak_is_told_once_below_the_columns(capsys: pytest.CaptureFixture[str
     assert "(--drop 'logwage')" in printed
 
 
+def test_rows_of_somebody_are_told_below_the_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    note = "Rows of the same 'who' are alike: test on others (--split 'group:who')."
+    target = {"name": "wage", "type": "number", "role": "target", "nature": "target"}
+    proposal = {"columns": [target], "target": "wage", "schema_in": {}, "schema_out": {}}
+    found = Proposal.model_validate(
+        {**proposal, "objectives": [], "models": [], "notes": [note]},
+    )
+    print_proposal(found, Declaration(dataset_id="d", version_id="v", target="wage"))
+    assert note in " ".join(capsys.readouterr().out.split())
+
+
 def test_who_is_not_signed_in_is_told_of_commands_and_not_of_headers(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -68,6 +68,10 @@ class FakeService:
                 return 200, self._application()
             case "GET", ["applications", "app_1", "model-rules"]:
                 return 200, {"application_id": "app_1"}
+            case "GET", ["versions", version, "export"]:
+                return 200, {"version": version, "since": query.get("since")}
+            case "POST", ["applications", "app_1", "feedback"]:
+                return _feedback(json.loads(body))
             case "POST", ["applications", "app_1", "predict"]:
                 return 200, _prediction(headers, body)
             case "POST", ["applications", "app_1", "imports"]:
@@ -252,6 +256,15 @@ def _page(query: dict[str, str]) -> dict[str, Any]:
         for n in range(start, min(start + 2, 5))
     ]  # fmt: skip
     return {"items": tasks, "next": str(start + 2) if start + 2 < 5 else None}
+
+
+def _feedback(told: list[dict[str, Any]]) -> tuple[int, dict[str, Any]]:
+    """Keep truths; refuse them where one is a question mark, naming the row of the request."""
+    values = [one["value"] for one in told]
+    if "?" not in values:
+        return 200, {"kept": len(told), "known": 0}
+    where = f"row {values.index('?')}: value"
+    return 422, _problem(422, "invalid-input", "It is empty.", remedy="Say it.", where=where)
 
 
 def _problem(status: int, code: str, detail: str, **more: str) -> dict[str, Any]:

@@ -261,7 +261,7 @@ def test_all_damaged_pictures_are_named_at_once(tmp_path: Path) -> None:
     ("names", "told"),
     [
         (["bees/1.png", "bees/2.png"], "all 2 of them are in one folder"),
-        (["1.png", "2.png", "labels.csv"], "all 2 of them are in one folder"),
+        (["1.png", "2.png", "labels.csv"], r"labels\.csv: this is not a text table"),
         (["a.csv", "b/c.csv", "1.png"], r"there are 2 tables, a\.csv, b/c\.csv"),
     ],
 )

@@ -56,6 +56,16 @@ def test_a_separator_is_found_with_its_blanks(tmp_path: Path, between: str) -> N
     assert "pool" not in version.frames
 
 
+@pytest.mark.parametrize("between", ["; ", "|"])
+def test_labels_may_be_numbers(tmp_path: Path, between: str) -> None:
+    cells = [cell.replace("{}", between) for cell in ("3", "12{}3", "7{}12", "7", "3{}7{}12")] * 6
+    version = declared(table_of(tmp_path, cells))
+    node = version.schema_out.columns["tags"]
+    assert (node.labels, node.separator) == (("3", "7", "12"), between)
+    rows = np.concatenate([np.stack(list(one["tags"])) for one in version.frames.values()])
+    assert rows.sum(axis=0).tolist() == [18, 18, 18]
+
+
 def test_lists_in_json_lines_are_labels(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     lists = [["red"], ["red", "blue"], [], ["blue", "green, dark"]] * 6
@@ -73,6 +83,9 @@ def test_lists_in_json_lines_are_labels(tmp_path: Path) -> None:
         ["Smith, John", "Miller, Ann", "Brown, Tom"] * 8,  # names, always the same
         [f"word {place}, another {place % 40}, and so on" for place in range(200)],  # prose
         ["red", "blue", "green"] * 8,
+        ["1;2", "2;3", "3;1"] * 12,  # points
+        ["1;1", "2", "3;2;1", "2;2"] * 12,  # scores, some of them the same
+        ["1.5;2", "2", "3;2;1", "2;3"] * 12,  # measurements
     ],
 )
 def test_other_texts_are_not_taken_for_lists_of_labels(tmp_path: Path, cells: list[str]) -> None:

@@ -100,6 +100,11 @@ def test_requests_are_read_as_the_file_was(tmp_path: Path) -> None:
         (["March 5, 2024", "April 7, 2023"], "%B %d, %Y"),
         (["Mar 5, 2024", "Apr 7, 2023"], "%b %d, %Y"),
         (["05-Mar-2024", "07-Apr-2023"], "%d-%b-%Y"),
+        (["2024-03-05", "2023-04-07T10:00:00"], ""),
+        # Times that are made are written with a blank, where all are:
+        (["2024-03-05 00:00:00", "2023-04-07 10:00:00"], "%Y-%m-%d %H:%M:%S"),
+        (["2024-03-05 00:00", "2023-04-07 10:00"], "%Y-%m-%d %H:%M"),
+        (["2024-03-05 00:00:00", "2023-04-07T10:00:00"], ""),
     ],
 )
 def test_a_form_is_that_of_the_column(texts: list[str], form: str) -> None:

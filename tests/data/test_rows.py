@@ -112,6 +112,25 @@ def test_a_column_too_many_is_a_note(tmp_path: Path) -> None:
     assert parsed.notes == ["The model knows no column 'jobb'; it is not used."]
 
 
+def test_a_column_of_the_past_is_not_needed_and_says_how_newer_values_come(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    content = body({**GOOD, "warmth": 20})
+    sides = made.schema_in, made.schema_out
+    [note] = parse_rows(content, "", *sides, past_only=("warmth",)).notes
+    assert note.startswith("'warmth' is not used: a forecast looks at what it was before")
+    assert "easeml forecast ID --newer FILE" in note
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-03-05 10:00:00", "2024-03-05T10:00:00", "2024-03-05T10:00Z"]
+)
+def test_times_with_a_blank_may_come_with_a_t(tmp_path: Path, text: str) -> None:
+    rows = [f"2024-03-05 {n % 24:02d}:00:00,{n % 7},{'ab'[n % 2]}" for n in range(40)]
+    made = declared(tmp_path, "\n".join(["at,size,kind", *rows]) + "\n")
+    parsed = parse_rows(body({"at": text, "size": 1}), "", made.schema_in, made.schema_out)
+    assert str(parsed.frame["at"][0]) == "2024-03-05 10:00:00"
+
+
 def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     made = declared(tmp_path)
     rows = [{**GOOD, "age": "old"}, {**GOOD, "job": None, "born": "then"}]

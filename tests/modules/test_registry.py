@@ -10,7 +10,9 @@ import pytest
 
 from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Registry, load_registry, registry
+from easeml.modules.accepts import Accepts
 from easeml.modules.module import parse
+from easeml.schema import Schema
 
 REGISTRY = load_registry()
 NUMBER = {"singleton": True, "type": "tensor", "dim": [1]}
@@ -221,3 +223,16 @@ def test_reading_the_registry_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_model_of_numbers_says_so_and_not_its_largest_array() -> None:
+    output = Accepts.from_document(
+        [
+            {"nodes": {"y": {"singleton": True, "type": "tensor", "dim": dim}}}
+            for dim in (["a"], ["a", "b"], ["a", "b", "c", "d"])
+        ]
+    )
+    assert output.why_not(Schema.from_text("{kind: category(2)}")) == (
+        "'kind' is a category of 2 classes, and it takes only: a list of numbers."
+    )
+    assert output.why_not(Schema.from_text("{kind: tensor[2, 3]}")) == ""

@@ -376,6 +376,9 @@ def test_what_is_not_known_ahead_is_looked_at_and_not_asked_for(
         asked = client.predict(application, [{"day": day} for day in days[146:148]])
         assert [row["day"] for row in fed.rows] == list(days[146:148])
         assert fed.predictions == asked.predictions
+        warm = client.predict(application, [{"day": days[146], "warmth": 1.0}])
+        assert warm.predictions == asked.predictions[:1]
+        assert "'warmth' is not used: a forecast looks at what it was before" in warm.notes[0]
         columns = ["day", "warmth", "load"]
         told = client.forecast(application, 2, newer=rows[columns][146:148].to_dict("records"))
         assert [row["day"] for row in told.rows] == list(days[148:])

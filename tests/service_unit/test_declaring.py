@@ -60,6 +60,17 @@ def test_three_rows_are_refused_at_once(store: Store, bob: Caller) -> None:
     assert "at least 5 rows" in raised.value.remedy
 
 
+def test_rows_of_somebody_are_told_of_a_random_split_only(store: Store, bob: Caller) -> None:
+    columns = with_target()
+    columns[0]["alike"] = {"colour": "two of them are of one colour", "price": "they cost as much"}
+    dataset = ingested(store, bob, columns=columns)
+    found = applications.propose(store, bob, Declaration(dataset_id=dataset))
+    (note,) = found.notes
+    assert note.startswith("Rows of the same 'size' are alike: two of them are of one colour. A ")
+    others = Declaration(dataset_id=dataset, split="group:size")
+    assert applications.propose(store, bob, others).notes == []
+
+
 def test_what_may_know_the_answer_is_said_of_the_application(store: Store, bob: Caller) -> None:
     columns = with_target()
     columns[0]["leaks"] = {"colour": "alone it tells the target", "price": "it is a copy"}

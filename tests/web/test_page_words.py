@@ -149,6 +149,16 @@ def _check(pages: Starlette, link: str) -> None:
             "",
             "Correct it (see below), or (choose text as the type of Length (mm)).",
         ),
+        (
+            "Test on others (--split 'group:Country').",
+            "/new/data_1",
+            'Test on others <a href="#split">(New application, &#34;Rows that test&#34;)</a>.',
+        ),
+        (
+            "Test on others (--split 'group:Country').",
+            HERE,
+            'Test on others <a href="/new">(New application, &#34;Rows that test&#34;)</a>.',
+        ),
         ("Nothing to do.", HERE, "Nothing to do."),
     ],
 )

@@ -101,6 +101,21 @@ def test_columns_that_may_know_the_answer_are_named_and_left_out(sign_in: SignIn
     expect(told).to_have_count(0)
 
 
+def test_rows_of_one_country_are_told_and_split_by_group(sign_in: SignIn, tmp_path: Path):
+    """Each country has its own height of the target: the page says so before Start."""
+    lines = [f"{'abcdefghijklmnopqrst'[n % 20]}land,{n % 7},{n % 20}.{n % 3}" for n in range(200)]
+    path = tmp_path / "lives.csv"
+    path.write_text("\n".join(["country,x,target", *lines]))
+    page = sign_in()
+    upload(page, path)
+    note = page.get_by_text("Rows of the same 'country' are alike: two of them differ in 'target'")
+    note.get_by_role("link", name="Rows that test").click()
+    choice = page.get_by_label("Rows that test")
+    choice.select_option("rows of other country than those trained with")
+    expect(page.get_by_text("split: group:country")).to_be_visible()
+    expect(note).to_have_count(0)
+
+
 def test_rows_that_test_are_chosen_by_time_and_by_group(sign_in: SignIn, tmp_path: Path):
     """The page advises a split by time: there it is chosen, told, and taken back."""
     path = tmp_path / "visits.csv"

@@ -32,6 +32,7 @@ from easeml.errors import NotAllowed, NotFound
 
 work = typer.Typer(no_args_is_help=True, help="Work of people: labels and cells to decide.")
 _SHOWN = 20  # classes
+_PICTURE = "a picture: look at it on the page Work"
 ItemId = Annotated[str, typer.Argument(metavar="ITEM", help="Id of the item.")]
 
 
@@ -209,7 +210,8 @@ def _print_item(item: WorkItem) -> None:
     say(f"{item.question} ({item.kind}, row {item.row})")
     pairs = []
     for name, value in item.values.items():
-        pairs.append((f"{name} *" if name in item.matters else name, value))
+        shown = _PICTURE if value.startswith("data:image/") else value
+        pairs.append((f"{name} *" if name in item.matters else name, shown))
     print_pairs(pairs)
     if item.matters:
         say("* bears on the answer")

@@ -103,7 +103,7 @@ def _described(found: Inference) -> dict[str, Any]:
         "reason": found.reason,
         "rivals": list(found.rivals),
         "columns": [report.to_json() for report in found.columns],
-        "notes": [*found.leak_notes, *found.notes],
+        "notes": found.told,
     }
 
 
@@ -111,7 +111,7 @@ def _print_described(found: Inference) -> None:
     print_table(
         ["column", "type", "nature", "missing", "evidence"], map(_column_row, found.columns)
     )
-    say_aside(*found.leak_notes, *found.notes)
+    say_aside(*found.told)
 
 
 def _column_row(one: ColumnReport) -> tuple[str, ...]:
@@ -286,6 +286,13 @@ def export(
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")
     ],
+    since: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="Only the rows that are new or differ from this version; gone ones have role off.",
+        ),
+    ] = None,
 ) -> None:
     """Write the rows of a version as a table, or as an ease.ml dataset (.zip, .tar, .tar.gz)."""
     from easeml.cli.versions import version_id
@@ -295,7 +302,8 @@ def export(
         raise InvalidInput("There is something already.", where=str(out), remedy="Name a new file.")
     ending = "tar.gz" if out.name.endswith(".tar.gz") else out.suffix.removeprefix(".")
     with Client() as client:
-        content = client.export(version_id(client, version), ending)
+        before = None if since is None else version_id(client, since)
+        content = client.export(version_id(client, version), ending, before)
     out.write_bytes(content)
     say(f"Wrote {len(content):,} bytes to {out}.")
 

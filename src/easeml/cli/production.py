@@ -11,7 +11,7 @@ from easeml.cli.named_files import read_text
 from easeml.cli.options import ApplicationId, Json, checked, comma_separated, given
 from easeml.cli.output import print_done, print_found, print_pairs, say, text
 from easeml.client import Client
-from easeml.client.feedback_files import parts_of
+from easeml.client.feedback_files import parts_of, told_of_part
 from easeml.contract.label_budgets import LabelBudget, NewLabelBudget
 from easeml.contract.picking import NewPicking, PickingRule
 from easeml.contract.production import (
@@ -150,9 +150,12 @@ def feedback(
     """
     content = read_text(file, encoding="utf-8-sig")
     counts = Counter[str]()
+    sent = 0
     with Client() as client:
         for part in parts_of(content, str(file), value, at_random=at_random):
-            counts.update(client.give_feedback(application_id, part).model_dump())
+            with told_of_part(sent):
+                counts.update(client.give_feedback(application_id, part).model_dump())
+            sent += len(part.root)
     whole = FeedbackKept(**counts)
     print_done(whole, whole.says, as_json=as_json)
 

@@ -140,7 +140,7 @@ def infer(
 
 
 def _say_inferred(found: Inference) -> None:
-    say_aside(*found.leak_notes, *found.notes)
+    say_aside(*found.told)
     say(_text(_sides(found.input, found.output)))
 
 
@@ -156,7 +156,7 @@ def _inference_told(found: Inference) -> dict[str, Any]:
         "text": _text(_sides(found.input, found.output)),
         "target": _proposed(found),
         "columns": [_column(one, found.target) for one in found.columns],
-        "notes": [*found.leak_notes, *found.notes],
+        "notes": found.told,
     }
 
 

@@ -55,6 +55,8 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
     console().print()
     _print_choices(proposal, declaration)
     _print_leaks(proposal)
+    for note in proposal.notes:
+        say(note)
     _print_unfit(proposal)
 
 

@@ -3,11 +3,13 @@
 import csv
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
 
+from easeml.client.parts import error_in_table
 from easeml.contract.production import Feedback
 from easeml.errors import InvalidInput
 
@@ -36,6 +38,24 @@ def parts_of(
         told.append({**named, "at_random": at_random} if says_so else named)
     for start in range(0, max(1, len(told)), _AT_ONCE):
         yield _checked(told[start : start + _AT_ONCE], start, value)
+
+
+@contextmanager
+def told_of_part(start: int) -> Iterator[None]:
+    """Let what one part of a file is refused for name rows of the file, and what was kept before.
+
+    ``start``: the row of the file that the part begins with.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        if start == 0:
+            raise
+        found = error_in_table(error, start)
+        kept = f"The {start:,} rows before are kept; they may be sent again."
+        raise InvalidInput(
+            f"{found.message} {kept}", where=found.where, remedy=found.remedy
+        ) from error
 
 
 def _read(content: str, where: str, value: str) -> list[dict[str, Any]]:

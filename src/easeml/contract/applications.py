@@ -137,6 +137,7 @@ class Proposal(Answer):
     labels: list[str] = Field(default_factory=list)  # of the target; none of a number
     models: list[ModelOption]
     forecast: ForecastRule | None = None  # how the target follows its own past, if it does
+    notes: list[str] = Field(default_factory=list)  # of rows that may flatter a random test
 
 
 class TestQuality(Answer):

@@ -52,6 +52,8 @@ class Column(Answer):
     )  # {low, high, counts} of numbers, else {values, others}
     # For columns as targets, what shows that this one knows them too well.
     leaks: dict[str, str] = Field(default_factory=dict)
+    # For columns as targets, how much rows with the same value here are alike in them.
+    alike: dict[str, str] = Field(default_factory=dict)
 
 
 class Version(Answer):

@@ -122,7 +122,7 @@ class FeedbackKept(Answer):
             )
         if self.foreign:
             said += (
-                f" {self.foreign:,} of them name nothing that a model could answer, and count as "
-                "mistakes: tell the right one to replace it."
+                f" Nothing that a model could answer, so that they count as mistakes: "
+                f"{self.foreign:,}. Tell the right ones to replace them."
             )
         return said

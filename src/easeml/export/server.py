@@ -110,7 +110,9 @@ class Server:
         if steps is not None:
             found = forecasts.forecast(exported, body, content_type, steps)
             return {**self._told(found.rows, found.predicted), **found.told}
-        rows = parse_rows(body, content_type, exported.schema_in, exported.schema_out)
+        past_only = forecasts.past_only(exported.trained.past)
+        schemas = exported.schema_in, exported.schema_out
+        rows = parse_rows(body, content_type, *schemas, past_only=past_only)
         answer = self._told(rows, exported.trained.predict(rows.with_values))
         if exported.trained.past is not None:
             answer["notes"] += forecasts.notes_of(exported.trained.past, rows)

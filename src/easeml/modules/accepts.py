@@ -39,7 +39,8 @@ class Accepts:
     def why_not(self, source: Schema) -> str:
         """Return one sentence that says why ``source`` does not fit; empty if it fits.
 
-        It is that of the last schema.
+        It is that of the first schema, which is the plainest: of a model of numbers a list, not an
+        array of four dimensions.
         """
         return _why_none_fits(self.schemas, source)
 
@@ -53,9 +54,10 @@ class Accepts:
 @lru_cache(maxsize=_ANSWERS)
 def _why_none_fits(schemas: tuple[Schema, ...], source: Schema) -> str:
     """As ``Accepts.why_not``: an application asks the same of all modules at each step of its life."""
-    reason = ""
+    reasons = []
     for schema in schemas:
         reason = why_not(schema, source)
         if not reason:
             return ""
-    return reason
+        reasons.append(reason)
+    return next(iter(reasons), "")

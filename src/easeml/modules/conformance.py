@@ -163,8 +163,8 @@ def check_notes(module: Module, registry: Registry, folder: Path) -> None:
     assert "'Size (cm)': 9 missing values" in notes
     assert "'colour': 1 of 4 categories" in notes
     if _is_classifier(module):
-        assert "'rare' has one training row" in notes
-        assert "'unseen' has no training row" in notes
+        assert "Class 'rare' has one training row." in notes
+        assert "Class 'unseen' has no training row and is never predicted." in notes
 
 
 def check_saved(module: Module, registry: Registry, folder: Path) -> None:

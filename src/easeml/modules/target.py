@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHOSEN_FOR = "Labels are chosen for "  # begins what is said of a choice that is not the likeliest
+_MOST_NAMED = 10  # classes in one sentence
 _LEAST_ROWS = 20  # below this, fidelity takes no rows away
 
 
@@ -226,14 +227,26 @@ def labels_of(schema_out: Mapping[str, Any]) -> list[str] | None:
 
 
 def _rare_classes(codes: NDArray[np.intp], classes: NDArray[Any]) -> list[str]:
-    """Return a sentence on each class with one training row or none."""
+    """Return what is said of the classes with one training row, and of those with none."""
     rows = np.bincount(codes, minlength=len(classes))
+    single = classes[rows == 1].tolist()
+    unseen = classes[rows == 0].tolist()
     notes = []
-    for code in np.flatnonzero(rows == 1):
-        notes.append(f"Class {classes[code]!r} has one training row.")
-    for code in np.flatnonzero(rows == 0):
-        notes.append(f"Class {classes[code]!r} has no training row and is never predicted.")
+    if single:
+        notes.append(f"{_named(single)} one training row.")
+    if unseen:
+        verb = "is" if len(unseen) == 1 else "are"
+        notes.append(f"{_named(unseen)} no training row and {verb} never predicted.")
     return notes
+
+
+def _named(classes: list[Any]) -> str:
+    """Return classes as the beginning of a sentence: of several the number, and the first ones."""
+    if len(classes) == 1:
+        return f"Class {classes[0]!r} has"
+    named = ", ".join(map(repr, classes[:_MOST_NAMED]))
+    more = ", ..." if len(classes) > _MOST_NAMED else ""
+    return f"{len(classes):,} classes ({named}{more}) have"
 
 
 def _scales(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -138,6 +138,11 @@ def _together(newer: Rows | None, rows: Rows) -> ColumnTable:
     return ColumnTable.joined([ColumnTable(told.columns, len(told)), next_table])
 
 
+def past_only(past: Past | None) -> tuple[str, ...]:
+    """Return the columns that a model knows of the past alone; none where it does not forecast."""
+    return () if past is None else past.rule.past_only
+
+
 def notes_of(past: Past, rows: Rows) -> list[str]:
     """Return what is to be said of rows that are forecast."""
     table = rows.with_values

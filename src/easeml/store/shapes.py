@@ -486,3 +486,4 @@ class ColumnSeen(TypedDict):
     missing: NotRequired[float]
     distribution: NotRequired[Json]
     leaks: NotRequired[dict[str, str]]
+    alike: NotRequired[dict[str, str]]

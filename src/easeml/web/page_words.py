@@ -20,22 +20,23 @@ class Place:
     """What a command is called on the pages, and where that is.
 
     ``path``: of a page; a dot at its beginning stands for that of the application. Empty: the page
-    that is open.
+    that is open. ``field``: of the page, where it is open for some data.
     """
 
     command: str
     words: str
     path: str
+    field: str = ""
 
 
 PLACES = (
     # What follows a type in brackets, or stands in a sentence.
     Place(r"\(--set '?((?:(?! \(--)[^=])+)=(\w+)'?\)", r"(choose \2 as the type of \1)", ""),
     Place(r"\(--keep NAME\)", '(choose "use" in the table of columns)', ""),
-    Place(r"\(--forecast STEPS\)", '(New application, "Forecast")', "/new"),
+    Place(r"\(--forecast STEPS\)", '(New application, "Forecast")', "/new", "#ahead"),
     Place(r"\(--series COLUMN\)", '(New application, "tells series apart")', "/new"),
     Place(r"\(--past-only COLUMN\)", '(New application, "not known ahead")', "/new"),
-    Place(r"\(--split '\w+:[^']+'\)", '(New application, "Test rows")', "/new"),
+    Place(r"\(--split '\w+:[^']+'\)", '(New application, "Test rows")', "/new", "#split"),
     Place(
         r"fill_absent=true in the query",
         'tick "Allow absent columns" under "Many rows"',
@@ -138,7 +139,8 @@ def _link(command: re.Match[str], place: Place, here: str) -> Markup:
 def _address(command: re.Match[str], place: Place, here: str) -> str:
     """Return where a place is; empty where nobody knows the application, or it is here."""
     if not place.path.startswith("."):
-        return place.path
+        is_of_data_here = bool(place.field) and here.startswith(f"{place.path}/")
+        return place.field if is_of_data_here else place.path
     application = _APPLICATION.search(f"{command[0]} {here}")
     if application is None:
         return ""

@@ -50,6 +50,21 @@ def test_what_other_models_say_is_believed() -> None:
     assert {row[0] for row in rows} == {10 * place for place in WRONG}
 
 
+def test_how_many_are_wrong_is_said_in_words_and_counts_have_commas() -> None:
+    says = np.asarray(["down", "up"], dtype=object)
+    predicted = np.tile(says, 1_500)
+    labels = predicted.copy()
+    labels[:1_200] = predicted[1:1_201]
+    answers = pd.Series(pd.Categorical(labels, says))
+    inputs = pd.DataFrame({"x": np.arange(len(labels))})
+    given = {"inputs": inputs, "answers": answers, "unseen": Unseen(predicted, None, says)}
+    answer = TOOL.answer(given, {"confidence": 0.01})
+    assert answer.advice.startswith("1,200 of 3,000 labels look wrong. The rows alone cannot tell")
+    expected = next(one for one in answer.numbers if one.name == "expected")
+    assert (expected.low, expected.high) == (None, None)  # from none to all would tell nothing
+    assert expected.title.endswith("; else the rows alone do not tell")
+
+
 def test_no_label_stands_out_where_models_agree() -> None:
     told = facts()
     told["answers"] = told["inputs"]["x"].gt(0).astype("category")

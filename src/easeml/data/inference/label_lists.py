@@ -24,6 +24,7 @@ _MOST_WORDS = {",": 2.0}  # of a label on average: commas also divide sentences
 _WORDS = 4.0  # of labels with other separators
 _LONGEST = 60  # characters of a label
 _SAMPLE = 1000  # different texts that tell of the separator
+_OF_NUMBERS = (";", "|")  # separators of labels that are numbers: commas stand in numbers
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,9 @@ def _counted(values: Values, separator: str) -> _Found:
 def _are_labels(found: _Found, values: Values, separator: str) -> bool:
     """Whether a few labels come again and again, several in some cells."""
     count = len(found.rows)
-    is_known = count <= MOST_LABELS and not numeric_labels(tuple(found.rows))
-    if not is_known:  # lists of numbers are tensors
+    are_numbers = numeric_labels(tuple(found.rows))
+    are_others = are_numbers and not _are_numbered(values.texts[:_SAMPLE], separator)
+    if count > MOST_LABELS or are_others:  # lists of numbers are tensors
         return False
     words = sum(map(len, map(str.split, found.rows))) / count
     most_words = _MOST_WORDS.get(separator.strip(), _WORDS)
@@ -98,3 +100,20 @@ def _are_labels(found: _Found, values: Values, separator: str) -> bool:
     # What is always the same is a name with a separator in it.
     is_combined = separator == JSON or count < len(values.texts)
     return is_short and is_shared and is_combined
+
+
+def _are_numbered(texts: Sequence[str], separator: str) -> bool:
+    """Whether cells are sets of whole numbers, now more and now fewer: labels that have numbers.
+
+    A list of measurements may hold a number twice, and is as long in each row.
+    """
+    if separator.strip() not in _OF_NUMBERS:
+        return False
+    cells = [labels_in(text, separator) for text in texts]
+    are_whole = all(map(str.isdecimal, chain.from_iterable(cells)))
+    is_each_once = all(map(partial(_has_each_once, separator=separator), texts))
+    return are_whole and is_each_once and len(set(map(len, cells))) > 1
+
+
+def _has_each_once(text: str, separator: str) -> bool:
+    return len(labels_in(text, separator)) == len(text.split(separator.strip()))

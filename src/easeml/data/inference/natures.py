@@ -20,27 +20,31 @@ _FEWEST_MOMENTS = {"timestamp": 3, "number": 21}  # that differ, by type
 _SURE_OF_TIME = {"timestamp": 0.95, "number": 0.85}  # where rows are in its order, by type
 
 
-def with_natures(reports: Sequence[ColumnReport], table: dict[str, pa.Array]) -> list[ColumnReport]:
+def with_natures(
+    reports: Sequence[ColumnReport], table: dict[str, pa.Array], rows: int
+) -> list[ColumnReport]:
     """The reports with ``time`` and ``group`` where that shows.
 
-    ``table``: the columns by name, in order of rows.
+    ``table``: the columns by name, in order of rows, of which some are looked at; ``rows``: all.
     """
     stamps = [report.name for report in reports if _is_timed_input(report)]
-    return [_with_nature(report, table[report.name], stamps) for report in reports]
+    return [_with_nature(report, table[report.name], stamps, rows) for report in reports]
 
 
 def _is_timed_input(report: ColumnReport) -> bool:
     return report.type == "timestamp" and report.role == "input"
 
 
-def _with_nature(report: ColumnReport, array: pa.Array, stamps: list[str]) -> ColumnReport:
+def _with_nature(
+    report: ColumnReport, array: pa.Array, stamps: list[str], rows: int
+) -> ColumnReport:
     """The report, of an input as a time or a group where it is one; ``stamps``: all timestamps."""
     if report.role != "input":
         return report
     return (
         _time_in_order(report, array)
         or _only_time(report, stamps)
-        or _group(report, len(array))
+        or _group(report, rows)
         or report
     )
 

@@ -14,6 +14,7 @@ from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.inference.column_types import look
 from easeml.data.inference.copies import copies_note
 from easeml.data.inference.distribution import distribution
+from easeml.data.inference.entities import EntityFinder
 from easeml.data.inference.far_targets import far_target_notes
 from easeml.data.inference.leaks import LeakFinder
 from easeml.data.inference.natures import as_target, with_natures
@@ -44,7 +45,8 @@ class Inference:
 
     ``target`` is empty, and ``output`` None, where no column suggests itself. ``sure``: whether the
     target can be taken without asking; ``reason``: why it is proposed; ``rivals``: other columns
-    that it could be. ``leak_notes``: of columns that may know this target.
+    that it could be. ``leak_notes``: of columns that may know this target; ``group_notes``: of rows
+    of the same somebody, which are alike in it.
     """
 
     columns: list[ColumnReport]
@@ -57,6 +59,12 @@ class Inference:
     reason: str = ""
     rivals: tuple[str, ...] = ()
     leak_notes: tuple[str, ...] = ()
+    group_notes: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> list[str]:
+        """All that people should know before they start."""
+        return [*self.leak_notes, *self.group_notes, *self.notes]
 
 
 def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAMPLE) -> Inference:
@@ -83,6 +91,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     notes += nearly_number_notes(reports)
     proposal = _proposal(reports, table, target)
     reports = _with_leaks(reports, texts, proposal)
+    reports = _with_alike(reports, texts, proposal, table.num_rows)
     if proposal is None or _is_alone(proposal.name, reports):
         if target is not None:
             declare_columns(reports, target)  # raises what is wrong
@@ -103,6 +112,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         reason=proposal.reason,
         rivals=proposal.rivals,
         leak_notes=tuple(decided.leak_notes),
+        group_notes=tuple(decided.group_notes),
     )
 
 
@@ -143,7 +153,7 @@ def _looked_at(
         found.append(replace(report, distribution=distribution(whole, report)))
 
     by_name = dict(cells)
-    for report in with_natures(found, texts):
+    for report in with_natures(found, texts, table.num_rows):
         by_name[report.name] = report
     return [by_name[name] for name in table.column_names]
 
@@ -167,13 +177,28 @@ def _with_leaks(
     """The reports with what would leak each column that could be the target."""
     finder = LeakFinder(reports, texts)
     leaks: dict[str, dict[str, str]] = defaultdict(dict)
-    for target in _targets_of_leaks(reports, texts, proposal):
+    for target in _likely_targets(reports, texts, proposal):
         for name, why in finder.leaks(target).items():
             leaks[name][target] = why
     return [replace(report, leaks=leaks[report.name]) for report in reports]
 
 
-def _targets_of_leaks(
+def _with_alike(
+    reports: Sequence[ColumnReport],
+    texts: dict[str, pa.Array],
+    proposal: TargetProposal | None,
+    rows: int,
+) -> list[ColumnReport]:
+    """The reports with how alike rows of somebody are, in each column that could be the target."""
+    finder = EntityFinder(reports, texts, rows)
+    alike: dict[str, dict[str, str]] = defaultdict(dict)
+    for target in _likely_targets(reports, texts, proposal):
+        for name, fact in finder.likest(target).items():
+            alike[name][target] = fact
+    return [replace(report, alike=alike[report.name]) for report in reports]
+
+
+def _likely_targets(
     reports: Sequence[ColumnReport], texts: Collection[str], proposal: TargetProposal | None
 ) -> list[str]:
     """The columns that are looked at as targets: the likely ones, and as many others as time allows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from easeml.data.errors import DatasetError, first_of
 from easeml.data.readers.documents import DOCUMENTS, text_of
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.file_tree import Tree, open_tree
+from easeml.data.readers.labels_beside import LabelsBeside, is_table, labels_beside
 from easeml.data.readers.series_files import SERIES, series_column
 from easeml.data.readers.source import Source, format_of
 from easeml.data.types.cells import reported, to_arrow
@@ -21,16 +22,18 @@ if TYPE_CHECKING:
 
 TEXTS = (".txt", ".md", ".text", ".html", ".htm", ".pdf")
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm")
-_TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".json", ".xlsx", ".xls", ".arff")
 _LARGEST = 64 << 20  # bytes of a file
 
 
-def read_samples(path: str | Path, name: str) -> pa.Table:
+def read_samples(
+    path: str | Path, name: str, read_table: Callable[[bytes, str], pa.Table]
+) -> pa.Table:
     """Read texts, pictures or series by class as a table.
 
-    At least half of the files have to be such, in folders of two classes or more. Texts have the
+    At least half of the files have to be such, in folders of two classes or more; or pictures have
+    a table of their labels beside them (``labels_beside``). Texts have the
     columns ``text`` and ``label``, pictures ``image`` and ``label``, series (CSV files, several of
-    each class) ``series`` and ``label``.
+    each class) ``series`` and ``label``. ``read_table`` makes a table of its bytes and its name.
 
     Raises:
         DatasetError: if these are neither, or naming the file that is no picture.
@@ -43,7 +46,20 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
             are_enough = min(counts.values(), default=0) >= least
             if all((are_most, are_enough, len(counts) > 1)):
                 return read(tree, list(classes.items()))
-        raise _nothing_by_class(tree.files, name)
+        labelled = labels_beside(tree, PICTURES, read_table)
+        if labelled is None:
+            raise _nothing_by_class(tree.files, name)
+        picture_files = list(zip(labelled.files, labelled.labels, strict=True))
+        return _by_table(picture_table(tree, picture_files), labelled)
+
+
+def _by_table(samples: pa.Table, labelled: LabelsBeside) -> pa.Table:
+    """The samples of a table, whose label is called as that table calls it."""
+    named = samples.rename_columns([samples.column_names[0], labelled.column])
+    metadata = {b"target": labelled.column.encode()}
+    if labelled.note:
+        metadata[b"note"] = labelled.note.encode()
+    return named.replace_schema_metadata(metadata)
 
 
 def _nothing_by_class(files: Iterable[str], name: str) -> DatasetError:
@@ -52,7 +68,7 @@ def _nothing_by_class(files: Iterable[str], name: str) -> DatasetError:
     remedy = (
         "Tables, and texts, pictures or series in a folder for each class, can be learned from."
     )
-    tables = list(filter(_is_table, files))
+    tables = list(filter(is_table, files))
     samples = list(filter(_is_sample, files))
     folders = set(map(_folder_of, samples))
     if len(tables) > 1:
@@ -63,12 +79,11 @@ def _nothing_by_class(files: Iterable[str], name: str) -> DatasetError:
         )
     elif len(folders) == 1:
         said += f": all {len(samples)} of them are in one folder"
-        remedy = "Put them in a folder for each class, which is named like the class."
+        remedy = (
+            "Put them in a folder for each class, which is named like the class; or put a table of "
+            "two columns beside pictures, the names of the files and their labels."
+        )
     return DatasetError(f"{said}.", where=name, remedy=remedy)
-
-
-def _is_table(file: str) -> bool:
-    return file.lower().endswith(_TABLES)
 
 
 def _is_sample(file: str) -> bool:

@@ -121,7 +121,9 @@ def _read_tree(path: Path, name: str) -> pa.Table:
     from easeml.data.readers.easeml_dataset import is_easeml
     from easeml.data.readers.samples_table import read_dataset
 
-    return read_dataset(path, name) if is_easeml(path) else read_samples(path, name)
+    if is_easeml(path):
+        return read_dataset(path, name)
+    return read_samples(path, name, table_from_bytes)
 
 
 def read_zip(source: Source) -> pa.Table:

@@ -13,6 +13,7 @@ from easeml.data.errors import did_you_mean, shown
 from easeml.data.rows.faults import ALLOW_ABSENT, Findings
 from easeml.data.rows.places import Place
 from easeml.data.types import values as v
+from easeml.data.types.cells import report_of
 from easeml.data.types.number_forms import plain_number_of
 from easeml.data.types.table_schemas import kind_of, labels_of
 from easeml.data.types.text_tables import column_text
@@ -104,6 +105,11 @@ class TextColumn:
         """Return the column from a table of text; ``place`` names a row."""
         if table.schema.get_field_index(self.name) < 0:
             self._absent("the header", findings)
+            return self.finish([None] * table.num_rows)
+        report = report_of(table.schema.field(self.name))
+        if report is not None:
+            said = f"it holds {report.type}s."
+            findings.fault_of_cell(_BAD, said, "the rows", self.name, f"Give {self.expected}.")
             return self.finish([None] * table.num_rows)
 
         text = column_text(table, self.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from easeml.data.errors import DatasetError, first_of, shown, told_respelt
@@ -51,6 +51,7 @@ class _Fault:
         message = f"{len(self.columns)} columns are not there: {names}."
         where = self.first.where.partition(",")[0]
         remedy = self.first.remedy.replace("Send it", "Send them").replace("it out", "them out")
+        remedy = remedy.replace("without it,", "without them,")
         return DatasetError(message, where=where, remedy=remedy)
 
 
@@ -91,11 +92,13 @@ class Findings:
     """Notes and faults.
 
     ``fill_absent``: whether columns that may be empty may be absent as well. ``fill_empty``:
-    whether cells may be empty in columns that had no empty one in training.
+    whether cells may be empty in columns that had no empty one in training. ``past_only``: columns
+    that a forecast knows of the past alone.
     """
 
     fill_absent: bool = False
     fill_empty: bool = False
+    past_only: Collection[str] = ()
     said: list[str] = field(default_factory=list)
     faults: dict[_About, _Fault] = field(default_factory=dict)
     count: int = 0  # of all faults, also of those that are not kept

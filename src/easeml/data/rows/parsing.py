@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -100,6 +100,7 @@ def parse_rows(
     schema_in: Schema,
     schema_out: Schema,
     loads: Callable[[bytes], Any] = json.loads,
+    past_only: Collection[str] = (),
 ) -> Rows:
     """Read the rows of a prediction request; see ``easeml.data`` for how frames are typed.
 
@@ -112,7 +113,8 @@ def parse_rows(
     ``fill-absent=true`` (``FILL_ABSENT``), and with a note. In a column without missing values in
     training one is allowed by ``fill-empty=true`` (``FILL_EMPTY``), with a note.
     A category that was not there in training becomes missing, and a column that the model does
-    not know is not used, with notes. ``loads`` reads JSON as ``json.loads`` does.
+    not know is not used, with notes. ``loads`` reads JSON as ``json.loads`` does. ``past_only``:
+    columns that a forecast knows of the past, and needs no more.
 
     Raises: DatasetError: naming rows (from 0), columns and remedies; the faults of a
         request all at once, but for very many.
@@ -120,7 +122,9 @@ def parse_rows(
     reader = reader_of(schema_in, schema_out)
     kind = content_type.partition(";")[0].strip().lower()
     asked = content_type.lower()
-    findings = Findings(fill_absent=FILL_ABSENT in asked, fill_empty=FILL_EMPTY in asked)
+    findings = Findings(
+        fill_absent=FILL_ABSENT in asked, fill_empty=FILL_EMPTY in asked, past_only=past_only
+    )
     if kind in ("application/json", ""):
         return reader.read_json(body, findings, loads)
     if kind in _TABLES:
@@ -447,9 +451,7 @@ class Reader:
             given = filterfalse(meant.__contains__, given)
         findings.unknown = list(filterfalse(self.known.__contains__, given))
         for name in findings.unknown:
-            said = f"The model knows no column {shown(name)}; it is not used."
-            if name == KEY:
-                said = f"'{KEY}' is no input: it names rows, where requests are kept."
+            said = _why_unused(name, findings.past_only)
             findings.note(f"{said} Did you mean '{meant[name]}'?" if name in meant else said)
 
     def _are_all_labelled(self, given: int, rows: int, findings: Findings) -> bool:
@@ -458,6 +460,19 @@ class Reader:
             without = f"{rows - given} of {rows} rows have no '{self.target.name}'"
             findings.note(f"{without}: quality is not computed. Send the others alone to see it.")
         return given == rows
+
+
+def _why_unused(name: str, past_only: Collection[str]) -> str:
+    """What is said of a column that is no input."""
+    if name == KEY:
+        return f"'{KEY}' is no input: it names rows, where requests are kept."
+    if name in past_only:
+        return (
+            f"'{name}' is not used: a forecast looks at what it was before, and nobody has to know "
+            "it ahead. Newer values of it come with rows that are fed (easeml app feed ID FILE), "
+            "or with the rows of: easeml forecast ID --newer FILE."
+        )
+    return f"The model knows no column {shown(name)}; it is not used."
 
 
 def _where_given(target: TextColumn | CellColumn) -> TextColumn | CellColumn:

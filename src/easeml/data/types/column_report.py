@@ -35,7 +35,8 @@ class ColumnReport:
     schema says of an image or tensor, its ``dim``, or of a graph, its nodes, classes and
     constraints; of a text whose cells have several labels, ``labels``, ``separator`` and the
     ``mean`` number a row. ``distribution``: how the values that were looked at are spread, to be drawn.
-    ``leaks``: for columns as targets, what shows that this one knows them too well.
+    ``leaks``: for columns as targets, what shows that this one knows them too well. ``alike``: for
+    columns as targets, how much rows with the same value here are alike in them.
     """
 
     name: str
@@ -55,6 +56,7 @@ class ColumnReport:
     content: dict[str, Any] = field(default_factory=dict)
     distribution: dict[str, Any] = field(default_factory=dict)
     leaks: dict[str, str] = field(default_factory=dict)
+    alike: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

@@ -36,7 +36,7 @@ class Columns:
     """Columns with their final roles, the target, the schemas, and what is to be said about them.
 
     ``leak_notes``: of inputs that may know the target. ``time_notes``: of rows that have little but
-    their time.
+    their time. ``group_notes``: of rows of the same somebody, whose answers are alike.
     """
 
     columns: list[ColumnReport]
@@ -46,6 +46,7 @@ class Columns:
     notes: list[str]
     leak_notes: list[str]
     time_notes: list[str]
+    group_notes: list[str]
 
 
 def declare_columns(
@@ -280,6 +281,7 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
         notes=[*unused, *counting, *odd],
         leak_notes=_leak_notes(inputs, target),
         time_notes=_time_notes(inputs, answer),
+        group_notes=_group_notes(columns, target),
     )
 
 
@@ -310,6 +312,17 @@ def _leak_notes(inputs: Sequence[ColumnReport], target: str) -> list[str]:
     return [
         f"May know '{target}': {said}. If they are not known yet when you predict, quality looks "
         "far better than it will be: leave them out."
+    ]
+
+
+def _group_notes(columns: Sequence[ColumnReport], target: str) -> list[str]:
+    """What is said of rows of one value that are alike in the target, where any are."""
+    alike = [(one.name, one.alike[target]) for one in columns if target in one.alike]
+    return [
+        f"Rows of the same '{name}' are alike: {fact}. A random split has them among training and "
+        f"test rows, so the quality is that for a known '{name}'. Keep it if you will predict for "
+        f"these; if for others, test on others (--split 'group:{name}')."
+        for name, fact in alike
     ]
 
 

@@ -17,6 +17,7 @@ _MOST_PIXELS = 1 << 28
 _AXES = ("height", "width", "channels")
 _DEEP = {"I": 65535.0, "I;16": 65535.0, "I;16B": 65535.0, "I;16L": 65535.0, "F": 1.0}
 _THUMBNAIL = 64  # pixels
+_LARGE = 320  # pixels
 _EXAMPLES = 3
 _SMALL = 2048  # bytes of a picture that is shown as it is
 
@@ -102,6 +103,16 @@ def data_url(data: bytes) -> str:
         small.save(out, "PNG")
         data = out.getvalue()
     return f"data:image/png;base64,{base64.b64encode(data).decode()}"
+
+
+def large_url(data: bytes) -> str:
+    """A picture as people look at it to say what it is: decoded, at most ``_LARGE`` pixels wide."""
+    with _opened(data) as image:
+        plain = _of_bytes(image).convert("RGB")
+    plain.thumbnail((_LARGE, _LARGE))
+    out = io.BytesIO()
+    plain.save(out, "JPEG", quality=85)
+    return f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}"
 
 
 def _opened(data: bytes) -> Picture:

@@ -57,6 +57,7 @@ _OTHER_DAYS = (
     "%Y%m%d %H:%M:%S",
 )
 _COMPACT = "%Y%m%d"
+_WITH_BLANK = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M")  # else times would be written with a T
 _SWAPPED = {"%m/%d": "%d/%m", "%m-%d": "%d-%m", "%d/%m": "%m/%d", "%d-%m": "%m-%d"}
 _DIRECTIVE = re.compile("%[a-zA-Z]")
 _WORDS = {
@@ -261,7 +262,7 @@ def _to_timestamps_or_iso(array: pa.Array, form: str) -> Converted:
 def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
     """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``.
 
-    None if they are none.
+    That with a blank before the hours has a form of its own. None if they are none.
 
     ``compact``: eight digits may be a day between 1900 and 2099.
     """
@@ -271,7 +272,7 @@ def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
     if not sample or not all(map(_may_be_time, sample)):
         return None
 
-    forms = ["", *FORMATS]
+    forms = [*_WITH_BLANK, "", *FORMATS]
     if compact and all(map(_EIGHT_DIGITS.fullmatch, sample)):
         forms.append(_COMPACT)
     likely = chain(

@@ -108,7 +108,7 @@ def declare(
         *count_notes(weights),
         *left_out_notes(is_row & ~counts),
         *_pool_notes(len(pool), final.target),
-        *split_notes(way, final.columns),
+        *split_notes(way, final),
     ]
 
     if series is not None:

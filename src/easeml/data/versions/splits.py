@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from easeml.data.types.column_report import ColumnReport
+    from easeml.data.types.declared_columns import Columns
 
 ROLES = ("train", "validation", "test")
 UNLABELLED = ("pool", "production")  # roles of rows that have no answer
@@ -134,15 +135,20 @@ def _too_few(rows: int, target: str, split: Split) -> DatasetError:
     )
 
 
-def split_notes(way: Split, reports: Sequence[ColumnReport]) -> list[str]:
+def split_notes(way: Split, columns: Columns) -> list[str]:
     """What is said of a random split where rows hang together: test quality flatters there."""
     if way.way != "random":
         return []
-    inputs = [report for report in reports if report.role == "input"]
+    inputs = [report for report in columns.columns if report.role == "input"]
     sure = [report for report in inputs if report.nature_confidence >= _SURE_OF_NATURE]
     times = [report.name for report in sure if report.nature == "time"]
-    groups = [report.name for report in sure if report.nature == "group"]
-    return [*map(_said_of_time, times[:1]), *map(_said_of_group, groups)]
+    groups = [report.name for report in sure if _only_called_group(report, columns.target)]
+    return [*map(_said_of_time, times[:1]), *map(_said_of_group, groups), *columns.group_notes]
+
+
+def _only_called_group(report: ColumnReport, target: str) -> bool:
+    """Whether nothing but the name says that rows of one value belong together."""
+    return report.nature == "group" and target not in report.alike
 
 
 def _said_of_time(name: str) -> str:

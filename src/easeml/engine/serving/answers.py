@@ -99,7 +99,8 @@ def _read(served: Served, request: Request) -> Rows | Answer:
 
 def _rows_of(served: Served, request: Request) -> Rows:
     schemas = served.schema_in, served.schema_out
-    rows = parse_rows(request.body, request.content_type, *schemas, loads)
+    past_only = forecasts.past_only(served.trained.past)
+    rows = parse_rows(request.body, request.content_type, *schemas, loads, past_only)
     if EXPLAIN in request.content_type:
         explained.check(rows)
     return rows

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.data import ROW, is_reserved
+from easeml.data.types.pictures import large_url
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -342,7 +343,12 @@ def cells_of(row: pd.Series, matters: list[str]) -> dict[str, str]:
 
 
 def _shown(value: Any) -> str:
-    """Return a cell as text, whole but for what is longer than a page; then it ends in dots."""
+    """Return a cell as text, whole but for what is longer than a page; then it ends in dots.
+
+    A picture is an address that pages show: nobody could answer by its bytes.
+    """
+    if isinstance(value, bytes):
+        return large_url(value)
     if not isinstance(value, str) or len(value) <= _LONGEST:
         return text_of(value)
     if len(value) <= _LONGEST_SHOWN:

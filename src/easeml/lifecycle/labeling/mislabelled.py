@@ -71,12 +71,12 @@ class Suspects(Result):
         n = int(self.flagged.sum())
         if not n:
             return (
-                f"None of {len(self.rows)} labels stands out as wrong; "
+                f"None of {len(self.rows):,} labels stands out as wrong; "
                 "the table still lists the least likely first."
             )
         verb = "looks" if n == 1 else "look"
         stop = "Check them from the top; stop when several in a row turn out to be right."
-        return f"{n} of {len(self.rows)} labels {verb} wrong{self._how_many()} {stop}"
+        return f"{n:,} of {len(self.rows):,} labels {verb} wrong{self._how_many()} {stop}"
 
     def _how_many(self) -> str:
         """Return what is known of how many flagged labels are wrong, as the end of a sentence."""
@@ -85,7 +85,7 @@ class Suspects(Result):
         drawn = int((self.check > 0).sum())
         return (
             ". The rows alone cannot tell how many of these are: a right label that the inputs do "
-            f"not decide looks the same. The {drawn} rows with a number in 'check' were drawn at "
+            f"not decide looks the same. The {drawn:,} rows with a number in 'check' were drawn at "
             "random; their right labels would tell."
         )
 
@@ -97,7 +97,7 @@ class Suspects(Result):
         between = f"{self.precision_low:.0%} to {self.precision_high:.0%}"
         by = ", by trusted rows, if these came as the others did"
         if self.checked:
-            by = f", by the {self.checked} that were checked"
+            by = f", by the {self.checked:,} that were checked"
         return f"; {share} ({between}{by})."
 
     def to_frame(self) -> pd.DataFrame:

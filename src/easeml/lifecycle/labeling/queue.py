@@ -39,8 +39,8 @@ class Queue(Result):
     @property
     def advice(self) -> str:
         return (
-            f"Label these {len(self.rows)} of {self.pool_size} rows, from the top; then add them to the training rows "
-            "and ask again: each answer changes what is worth asking next."
+            f"Label these {len(self.rows):,} of {self.pool_size:,} rows, from the top; then add them "
+            "to the training rows and ask again: each answer changes what is worth asking next."
         )
 
     def to_frame(self) -> pd.DataFrame:

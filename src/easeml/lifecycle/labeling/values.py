@@ -46,11 +46,11 @@ class Values(Result):
         below = int((self.values < 0).sum())
         sure = int((self.values < -2 * self.standard_errors).sum())
         certain = (
-            f", {sure} of them by more than two standard errors"
+            f", {sure:,} of them by more than two standard errors"
             if np.isfinite(self.standard_errors).any()
             else ""
         )
-        harmful = f"{below} of {n} rows {'has' if below == 1 else 'have'} a negative value"
+        harmful = f"{below:,} of {n:,} rows {'has' if below == 1 else 'have'} a negative value"
         found = f"{harmful}{certain}; together all are worth {self.worth:.3f}."
         if not below:
             return (

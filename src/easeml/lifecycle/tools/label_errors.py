@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LISTED = 1000
 _BINS = 20
-_EXPECTED = "Wrong labels, if what is assumed is so"
+_EXPECTED = "Wrong labels, if what is assumed is so; else the rows alone do not tell"
 _UNKNOWN = (
     "The rows alone cannot tell how many of these are: a right label that the inputs do not "
     "decide looks the same."
@@ -62,7 +62,7 @@ def _ask(
         advice=_advice(judged),
         numbers=(
             Number("listed", "Labels that look wrong", len(places)),
-            Number("expected", _EXPECTED, judged.expected_wrong, 0.0, float(len(answers))),
+            Number("expected", _EXPECTED, judged.expected_wrong),
             Number("rows", "Rows", len(answers)),
         ),
         assumes=(f"{assumed[0].upper()}{assumed[1:]}.",),
@@ -77,10 +77,10 @@ def _advice(judged: LabelErrors) -> str:
     count = int(judged.flagged.sum())
     rows = len(judged.flagged)
     if not count:
-        return f"None of {rows} labels stands out as wrong."
+        return f"None of {rows:,} labels stands out as wrong."
     verb = "looks" if count == 1 else "look"
     stop = "Check them from the top; stop when several in a row turn out to be right."
-    return f"{count} of {rows} labels {verb} wrong. {_UNKNOWN} {stop}"
+    return f"{count:,} of {rows:,} labels {verb} wrong. {_UNKNOWN} {stop}"
 
 
 def _table(

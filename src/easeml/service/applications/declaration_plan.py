@@ -89,6 +89,7 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
         labels=labels_of(columns.schema_out.to_json()) or [],
         models=[_option(match, costs.get(match.module.name)) for match in plan.models],
         forecast=forecasts.shown(plan.rules),
+        notes=columns.group_notes if plan.declaration.split == "random" else [],
     )
 
 

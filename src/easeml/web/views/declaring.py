@@ -249,13 +249,14 @@ class Wishes:
 def splits(version: Version) -> dict[str, str]:
     """Return how rows to test can be chosen beside at random, each with its words.
 
-    By times, of which the latest rows test, and by groups, which stay together.
+    By times, of which the latest rows test, and by groups, or columns whose rows are alike, which
+    stay together.
     """
     found = {}
     for column in version.columns:
         if column.nature == "time" or column.type == "timestamp":
             found[f"time:{column.name}"] = f"the latest rows by {column.name}"
-        elif column.nature == "group":
+        elif column.nature == "group" or column.alike:
             found[f"group:{column.name}"] = f"rows of other {column.name} than those trained with"
     return found
 

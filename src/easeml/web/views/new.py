@@ -193,7 +193,7 @@ async def _show(
         "dataset": dataset,
         "goal": typed_goal or wishes.goal,
         "wrong_goal": wrong_goal,
-        "notes": notes_beside(version, wishes.target),
+        "notes": notes_beside(version, wishes.target) + (proposal.notes if proposal else []),
         "proposal": proposal,
         "problem": problem,
         "wishes": wishes,

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.client import made_request
-from easeml.client.feedback_files import parts_of
+from easeml.client.feedback_files import parts_of, told_of_part
 from easeml.contract.production import Feedback, NewRequestLog
 from easeml.contract.watching import NewWatchLabels
 from easeml.decimals import with_point
@@ -55,9 +55,12 @@ async def tell(context: PageContext) -> Response:
     form = await context.form()
     application_id = context.path("application")
     found = Counter[str]()
+    sent = 0
     for part in await _told(form):
-        answer = await context.client.give_feedback(application_id, part)
+        with told_of_part(sent):
+            answer = await context.client.give_feedback(application_id, part)
         found.update(answer.model_dump())
+        sent += len(part.root)
     counts = "-".join(str(found[name]) for name in TOLD)
     return back_to(f"/applications/{application_id}/history?told={counts}#kept")
 
