@@ -152,12 +152,12 @@ def _check(pages: Starlette, link: str) -> None:
         (
             "Test on others (--split 'group:Country').",
             "/new/data_1",
-            'Test on others <a href="#split">(New application, &#34;Rows that test&#34;)</a>.',
+            'Test on others <a href="#split">(New application, &#34;Test rows&#34;)</a>.',
         ),
         (
             "Test on others (--split 'group:Country').",
             HERE,
-            'Test on others <a href="/new">(New application, &#34;Rows that test&#34;)</a>.',
+            'Test on others <a href="/new">(New application, &#34;Test rows&#34;)</a>.',
         ),
         ("Nothing to do.", HERE, "Nothing to do."),
     ],

@@ -101,7 +101,12 @@ def test_a_long_run_keeps_a_model_of_some_rows_first(
 ):
     rows = {"train": table(), "validation": table(1), "test": table(2)}
     version = SimpleNamespace(
-        **rows, target="target", weights=None, folds=None, schema_in=Schema.from_json(SCHEMA_IN)
+        **rows,
+        target="target",
+        weights=None,
+        folds=None,
+        groups=None,
+        schema_in=Schema.from_json(SCHEMA_IN),
     )
     monkeypatch.setattr("easeml.data.read_version", lambda folder: version)
     monkeypatch.setattr(train, "_MANY_ROWS", ROWS)
