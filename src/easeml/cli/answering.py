@@ -84,7 +84,8 @@ def _print_items(found: WorkQueue) -> None:
     if found.says:
         say(f"With answers to all of them, predictions should {found.says}.")
     if found.agreement.pairs:
-        same, pairs = found.agreement.same, found.agreement.pairs
+        same = found.agreement.same
+        pairs = found.agreement.pairs
         say(f"Two people agreed in {same} of {pairs} items that both answered.")
     print_table(["id", "kind", "row", "column", "given", "gain"], map(_item_row, found.items))
 

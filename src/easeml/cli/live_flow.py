@@ -308,7 +308,12 @@ def _rows(runs: FlowRuns, name: str) -> Relation:
             where=f"step {name!r}",
             remedy="Name a step that gives rows, with --step.",
         )
-    return rows
+    made = int(rows.content.is_made.sum())
+    if made:
+        say_aside(
+            f"{made:,} rows that were made of others stay here: the service divides rows anew."
+        )
+    return rows.observed()
 
 
 def _changes(runs: FlowRuns, rows: Relation, ids: Mapping[Any, int]) -> Changes:

@@ -106,7 +106,8 @@ def _of_most(used: str, most: float | None) -> str:
 
 def _of(client: Client, name: str | None, changes: dict[str, Any]) -> TenantLimits:
     """Return the limits of a user's tenant, or (None) of new ones, after the changes."""
-    look, change = client.default_limits, client.set_default_limits
+    look = client.default_limits
+    change = client.set_default_limits
     if name is not None:
         tenant_id = people.user_named(client, name).tenant_id
         look = partial(client.tenant_limits, tenant_id)

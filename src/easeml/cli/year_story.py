@@ -131,7 +131,8 @@ def first_model(year: Year) -> None:
     year.application_id = client.create_application(declaration).id
     year.settle()
     application = client.application(year.application_id)
-    live, test = application.live_model, application.test_quality
+    live = application.live_model
+    test = application.test_quality
     assert live is not None
     year.new_decisions()
     year.note(
@@ -288,7 +289,8 @@ def wrong_rows_off(year: Year) -> None:
 def worn_out(year: Year) -> None:
     """The summer's rows are fed until the test rows, which are of the winter, are worn out."""
     command = "easeml app feed ID july.csv"
-    feeds, is_worn_out = 0, False
+    feeds = 0
+    is_worn_out = False
     while feeds < _MOST_FEEDS and not is_worn_out:
         rows = month_of_rows(7, 2 * year.rows, year.seed + feeds)
         version = year.client.feed(year.application_id, year.write(rows, "july"))

@@ -280,7 +280,8 @@ class Predictor:
             return knowledge_base.objective_source(tx, application.objective)
 
     def _give_up(self, wanted: _Wanted, fault: _Unloadable) -> None:
-        application, model = wanted.application, fault.model
+        application = wanted.application
+        model = fault.model
         with self._store.write() as tx:
             rollout = kept.running(tx.scoped(application.tenant_id), application.id)
             if rollout is not None and rollout.model_id == model.id:

@@ -84,7 +84,8 @@ def _sheets(card: str) -> Iterator[list[tuple[float, str, float]]]:
 def _lines_of_paper(card: str) -> Iterator[tuple[str, float]]:
     """Yield the lines of a card, broken to the width of the page, with their sizes in points."""
     for line in card.splitlines():
-        text, size = line, 10.0
+        text = line
+        size = 10.0
         if line.startswith("# "):
             text, size = line[2:], 18.0
         elif line.startswith("## "):

@@ -76,7 +76,8 @@ def adapt(spec: AdaptSpec, inputs: Path, outputs: Path) -> TaskResult:
     version = read_version(inputs / "version")
     known = _known(version, inputs)
     proposal = propose(spec.way, known, spec.seed)
-    applies, says = proposal.applies, proposal.says
+    applies = proposal.applies
+    says = proposal.says
     if applies and proposal.weights is not None:
         spec, left_out = _of_weights(spec)
         applies, says = bool(spec.members), " ".join([says, *left_out])

@@ -10,7 +10,8 @@ def exact_interval(count: float, of: float, tail: float) -> tuple[float, float]:
     """
     from scipy.stats import beta
 
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     if count > 0:
         low = float(beta.ppf(tail, count, of - count + 1))
     if count < of:

@@ -154,7 +154,8 @@ def held_out_chances(
     """
     n = len(X)
     fold = fold_numbers(codes, folds, seed)
-    known, labels = X, codes
+    known = X
+    labels = codes
     if more is not None:
         known = np.vstack([X, more[0]])
         labels = np.concatenate([codes, more[1]])

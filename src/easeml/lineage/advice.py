@@ -27,6 +27,19 @@ def clean(
     return doubts.clean(relation, rules=rules, methods=methods, most=most, seed=seed)
 
 
+def augment(
+    relation: Relation,
+    copies: int | str = 1,
+    ways: Sequence[str] | None = None,
+    synonyms: Mapping[str, Sequence[str]] | None = None,
+    seed: int = 0,
+) -> Relation:
+    """Add train rows that are made of others (``lifecycle.augmentation.augment``)."""
+    from easeml.lifecycle import augmentation
+
+    return augmentation.augment(relation, copies, ways, synonyms, seed)
+
+
 def weak_labels(
     relation: Relation,
     functions: Sequence[Any],
@@ -96,6 +109,7 @@ def check_labels(
 
 
 ADVICE: Mapping[str, Any] = {
+    "augment": augment,
     "clean": clean,
     "weak_labels": weak_labels,
     "predict": predict,

@@ -54,8 +54,10 @@ class Following:
     ) -> tuple[dict[str, Any], bool]:
         """Return the answer to a question about a relation, and whether nothing was updated for it.
 
-        ``begin`` gives the analysis from scratch; ``question`` tells it from others.
+        ``begin`` gives the analysis from scratch; ``question`` tells it from others. Rows that were
+        made of others are not asked about.
         """
+        relation = relation.observed()
         followed = self._followed(question, relation)
         if followed is not None:
             analysis, changed = followed

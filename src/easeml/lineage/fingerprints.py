@@ -78,6 +78,8 @@ def _add_rows(digest: Any, content: Content) -> None:
         _add_column(digest, pa.Array.from_pandas(content.row_ids))
     if content.roles is not None:
         digest.update(b"roles" + content.roles.tobytes())
+    if content.origins is not None:
+        digest.update(b"origins" + repr(content.origins.tolist()).encode())
     for name in content.table.column_names:
         column = content.table.column(name)
         digest.update(repr((name, str(column.type))).encode())

@@ -76,7 +76,8 @@ def checking_gain(relation: Relation, judged: JudgedLabels, rows: int, seed: int
     mean over draws; the interval is that of the draws, on drawn halves of the train rows.
     """
     known = KnownRows(relation)
-    X, given = known.now.X, known.now.labels
+    X = known.now.X
+    given = known.now.labels
     first = judged.listed[:rows]
     places = known.now.ids.get_indexer(judged.labels.index[first])
     others = np.asarray(judged.suggested)[first].astype(given.dtype)

@@ -61,6 +61,7 @@ def judged_labels(
         most: rows that are judged; where there are more, a sample of so many is.
     """
     target = str(relation.target)
+    relation = relation.observed()
     train = relation if relation.roles is None else relation.in_role("train")
     frame: Frame = train.to_frame()
     frame = frame.drop(index=frame.index.intersection(_label_in_doubt(train, target)))

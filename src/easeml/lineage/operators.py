@@ -27,11 +27,11 @@ def register(name: str, version: str, function: Callable[..., Value]) -> Operato
 
 
 def analysis(name: str, version: str, begin: Callable[..., Analysis]) -> Operator:
-    """Return the operator of an analysis that can follow its data."""
+    """Return the operator of an analysis that can follow its data; made rows are not asked about."""
 
     @functools.wraps(begin)
     def answered(relation: Relation, *arguments: Any, **named: Any) -> dict[str, Any]:
-        return begin(relation, *arguments, **named).answer
+        return begin(relation.observed(), *arguments, **named).answer
 
     return Operator(name, version, answered, begin)
 

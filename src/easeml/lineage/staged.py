@@ -171,6 +171,21 @@ class StagedRelation(Relation):
         """
         return self._then("clean", rules, methods, most, seed)
 
+    def augment(
+        self,
+        copies: int | str = 1,
+        ways: Sequence[str] | None = None,
+        synonyms: Mapping[str, Sequence[str]] | None = None,
+        seed: int = 0,
+    ) -> Self:
+        """Add train rows that are made of others: mixed, with other words, or moved a little.
+
+        ``copies``: of each train row, or "balance" for classes of equal size. Made rows only train:
+        models are judged, and advice is given, by the others (``Relation.observed``). ``ways`` and
+        ``synonyms``: see ``lifecycle.augmentation.augment``.
+        """
+        return self._then("augment", copies, ways, dict(synonyms or {}), seed)
+
     def weak_labels(
         self,
         functions: Sequence[Any],

@@ -89,7 +89,7 @@ def suggestions(content: Content, done: Collection[str], seed: int) -> list[Sugg
 
     ``done``: the operators that were used already.
     """
-    relation = Relation(content)
+    relation = Relation(content).observed()
     if relation.target is None:
         why = "Without a target there is nothing to predict: name it in from_frame(target=...)."
         return [Suggestion("name the target", why, 0.0, None, lambda staged: staged)]

@@ -227,7 +227,8 @@ def judge(program: str, ended: Ended) -> None:
 
     It is ``InvalidInput`` where the module says that it cannot learn, else ``ProgramFailed``.
     """
-    code, said = ended.code, ended.said
+    code = ended.code
+    said = ended.said
     if ended.fault:
         raise _failed(f"{program} was ended: {ended.fault}.", said)
     if code == 0:

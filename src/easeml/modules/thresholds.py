@@ -39,7 +39,8 @@ def told_by(
         return None, said
     measure = objective_for(objective, None)
     answers = as_numbers(actual)
-    chances, choice = said.labels.chances, said.labels.choice
+    chances = said.labels.chances
+    choice = said.labels.choice
     counts = counts_of(weights, len(answers))
     best = _best(measure, answers, chances, counts, choice)
     fold = np.random.default_rng(_SEED).permutation(len(answers)) % _FOLDS

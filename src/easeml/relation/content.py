@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from easeml.data.errors import did_you_mean
 from easeml.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from easeml.relation.blocks import Blocks
 
 
@@ -34,7 +33,8 @@ class Content:
     ``table`` (N rows): cells as they were given; null where nothing is known. ``row_ids`` (N,):
     what names a row for as long as it lives. ``roles`` (N,) int8: numbers of ``ALL_ROLES``, or
     None. ``target``: the column of labels, if any. ``blocks``: what could be instead. ``sources``:
-    what the candidates' source numbers mean.
+    what the candidates' source numbers mean. ``origins`` (N,) objects: the id of the row that a
+    made row was made of, None of a row that was observed; None where all were.
     """
 
     table: pa.Table
@@ -43,6 +43,7 @@ class Content:
     target: str | None
     blocks: Blocks
     sources: tuple[Source, ...]
+    origins: np.ndarray | None = None
 
     def position_of(self, row_id: Any) -> int:
         """Return the position of a row. Raises NotFound."""
@@ -60,6 +61,24 @@ class Content:
         if self.roles is None:
             return None
         return self.roles[rows]
+
+    def origins_at(self, rows: np.ndarray) -> np.ndarray | None:
+        """Return the origins of the rows at some positions; None where no row was made."""
+        if self.origins is None:
+            return None
+        return self.origins[rows]
+
+    @property
+    def is_made(self) -> np.ndarray:
+        """Which rows (N,) were made of others."""
+        return ~pd.isna(self.origin_of_each)
+
+    @property
+    def origin_of_each(self) -> np.ndarray:
+        """The id of the row that each row (N,) was made of; None of one that was observed."""
+        if self.origins is not None:
+            return self.origins
+        return np.full(self.table.num_rows, None, object)
 
     def check_columns(self, columns: Iterable[str]) -> None:
         """Raise InvalidInput for a column that is not there."""

@@ -26,7 +26,7 @@ from easeml.relation.exchange import role_numbers, with_given_roles
 
 _FORMAT = 1
 _KEY = b"easeml"
-_ROW, _ROLE = "easeml:row", "easeml:role"
+_ROW, _ROLE, _ORIGIN = "easeml:row", "easeml:role", "easeml:origin"
 _CELL = "cell:"
 
 
@@ -49,6 +49,8 @@ def save(content: Content, path: Path) -> None:
     if content.roles is not None:
         roles = pa.DictionaryArray.from_arrays(pa.array(content.roles), pa.array(ALL_ROLES))
         rows = rows.append_column(_ROLE, roles)
+    if content.origins is not None:
+        rows = rows.append_column(_ORIGIN, pa.array(content.origins.tolist()))
     metadata = {**(rows.schema.metadata or {}), _KEY: json.dumps(about).encode()}
     try:
         if mark:
@@ -71,7 +73,7 @@ def load(path: Path) -> Content:
     rows = _read(path)
     metadata = dict(rows.schema.metadata or {})
     about = json.loads(metadata.pop(_KEY, b"{}"))
-    kept = [name for name in rows.column_names if name not in (_ROW, _ROLE)]
+    kept = [name for name in rows.column_names if name not in (_ROW, _ROLE, _ORIGIN)]
     blocks = Blocks.none()
     if about.get("candidates"):
         blocks = _load_blocks(path, about["candidates"])
@@ -82,6 +84,7 @@ def load(path: Path) -> Content:
         target=about.get("target"),
         blocks=blocks,
         sources=tuple(Source(**source) for source in about.get("sources", ())),
+        origins=_origins_of(rows),
     )
 
 
@@ -90,6 +93,15 @@ def _roles_of(rows: pa.Table) -> np.ndarray | None:
     if _ROLE not in rows.column_names:
         return None
     return role_numbers(rows.column(_ROLE).to_pylist())
+
+
+def _origins_of(rows: pa.Table) -> np.ndarray | None:
+    """Return of which rows others were made; None where the file says none."""
+    if _ORIGIN not in rows.column_names:
+        return None
+    origins = np.full(rows.num_rows, None, object)
+    origins[:] = rows.column(_ORIGIN).to_pylist()
+    return origins
 
 
 def read(path: Path, target: str | None, roles: str | None, table: int | None = None) -> Content:

@@ -53,7 +53,8 @@ class Groups:
 
     def _contents(self) -> list[tuple[Any, Content]]:
         """Return each group's value and its rows, some of them optional, in order of the values."""
-        content, by = self._content, self._by
+        content = self._content
+        by = self._by
         known = plain_values(content.table.column(by))
         covering = content.blocks.take(np.flatnonzero(content.blocks.covering(by)))
         cells = covering.cells.get(by)

@@ -36,6 +36,7 @@ def take_rows(content: Content, rows: np.ndarray) -> Content:
         row_ids=content.row_ids[rows],
         roles=content.roles_at(rows),
         blocks=blocks,
+        origins=content.origins_at(rows),
     )
 
 
@@ -58,7 +59,7 @@ def filtered(content: Content, condition: Condition) -> Content:
 def selected(content: Content, columns: Sequence[str]) -> Content:
     """Return some columns. Candidates that then agree become one. Raises InvalidInput."""
     content.check_columns(columns)
-    blocks = _speaking(content.blocks.restricted(columns))
+    blocks = speaking(content.blocks.restricted(columns))
     blocks = distinct(blocks)
     target = content.target if content.target in columns else None
     return replace(content, table=content.table.select(list(columns)), target=target, blocks=blocks)
@@ -83,12 +84,13 @@ def with_column(content: Content, name: str, formula: Formula) -> Content:
     others = replace(others, cells=_without(others.cells, name))
     blocks = replace(blocks, cells={**_without(blocks.cells, name), name: made})
     both = concatenated([blocks, others]) if len(chosen) else others
-    return replace(content, table=_placed(content.table, name, known), blocks=_speaking(both))
+    return replace(content, table=_placed(content.table, name, known), blocks=speaking(both))
 
 
 def with_roles(content: Content, shares: Mapping[str, float], seed: int) -> Content:
     """Give each row a role by its id and a seed, so that it keeps it whatever comes and goes.
 
+    A made row trains where its origin does, and is left out where that one does not.
     ``shares``: of train, validation and test. Rows without a label, where there is a target, belong
     to the pool. Raises InvalidInput.
     """
@@ -97,7 +99,7 @@ def with_roles(content: Content, shares: Mapping[str, float], seed: int) -> Cont
             f"{dict(shares)} are no shares of roles.",
             remedy=f"Name roles of {', '.join(ALL_ROLES)} with shares that sum to 1.",
         )
-    hashes = _hashed(content.row_ids, f"{seed:016d}"[-16:])
+    hashes = _hashed(_ids_of_origins(content), f"{seed:016d}"[-16:])
     place = hashes / 2.0**64
     limits = np.cumsum(list(shares.values()))[:-1]
     numbers = role_numbers(list(shares))
@@ -107,7 +109,17 @@ def with_roles(content: Content, shares: Mapping[str, float], seed: int) -> Cont
         unlabelled = plain_values(missing).to_numpy(zero_copy_only=False).copy()
         unlabelled[content.blocks.row[content.blocks.covering(content.target)]] = False
         roles[unlabelled] = ALL_ROLES.index("pool")
-    return replace(content, roles=roles)
+    divided = replace(content, roles=roles)
+    is_kept = ~content.is_made | (roles == ALL_ROLES.index("train"))
+    return divided if is_kept.all() else take_rows(divided, np.flatnonzero(is_kept))
+
+
+def _ids_of_origins(content: Content) -> pd.Index:
+    """Return the ids of rows, of made rows those of their origins."""
+    if content.origins is None:
+        return content.row_ids
+    own = np.asarray(content.row_ids, dtype=object)
+    return pd.Index(np.where(content.is_made, content.origin_of_each, own).tolist())
 
 
 def _are_shares(shares: Mapping[str, float]) -> bool:
@@ -169,6 +181,7 @@ def joined(left: Content, right: Content, on: Sequence[str]) -> Content:
         target=left.target,
         blocks=concatenated([repeated(left.blocks, lefts), other]),
         sources=(*left.sources, *right.sources),
+        origins=left.origins_at(lefts),
     )
 
 
@@ -249,7 +262,7 @@ def _covering(blocks: Blocks, columns: Sequence[str]) -> np.ndarray:
     return np.flatnonzero(blocks.covering(*columns))
 
 
-def _speaking(blocks: Blocks) -> Blocks:
+def speaking(blocks: Blocks) -> Blocks:
     """Leave out the blocks that say nothing any more."""
     speaking = blocks.optional | blocks.covering(*blocks.cells)
     return blocks if speaking.all() else blocks.take(np.flatnonzero(speaking))

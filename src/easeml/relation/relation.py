@@ -176,6 +176,13 @@ class Relation:
         content = None if changed is None else changed.content
         return self.like(updated(self.content, content, gone))
 
+    def observed(self) -> Self:
+        """Return the rows that were not made of others (``augment``)."""
+        content = self.content
+        if not content.is_made.any():
+            return self
+        return self.like(operations.take_rows(content, np.flatnonzero(~content.is_made)))
+
     def like(self, content: Content) -> Self:
         """Return a relation of the same kind with another content."""
         return type(self)(content)

@@ -37,7 +37,7 @@ def updated(content: Content, changed: Content | None, gone: Sequence[Any]) -> C
     _check_alike(content, changed)
     left_out |= content.row_ids.isin(changed.row_ids)
     stays = take_rows(content, np.flatnonzero(~left_out))
-    return _in_order_of_ids(_stacked(stays, changed))
+    return _in_order_of_ids(stacked(stays, changed))
 
 
 def difference(before: Content, after: Content) -> tuple[Content | None, list[Any]]:
@@ -89,7 +89,8 @@ def _is_other(old: Any, new: Any) -> np.ndarray:
 
 def _check_alike(content: Content, changed: Content) -> None:
     """Raise InvalidInput where rows of one cannot stand among those of the other."""
-    ours, theirs = content.table.column_names, changed.table.column_names
+    ours = content.table.column_names
+    theirs = changed.table.column_names
     if set(ours) != set(theirs):
         strange = sorted(set(ours) ^ set(theirs))
         raise InvalidInput(
@@ -103,7 +104,7 @@ def _check_alike(content: Content, changed: Content) -> None:
         )
 
 
-def _stacked(content: Content, more: Content) -> Content:
+def stacked(content: Content, more: Content) -> Content:
     """Return the rows of both, the second below the first."""
     rows = content.table.num_rows
     table = more.table.select(content.table.column_names).cast(content.table.schema)
@@ -126,7 +127,14 @@ def _stacked(content: Content, more: Content) -> Content:
         roles=roles,
         blocks=_both(content.blocks, moved),
         sources=(*content.sources, *more.sources),
+        origins=_both_origins(content, more),
     )
+
+
+def _both_origins(content: Content, more: Content) -> np.ndarray | None:
+    """Return the origins of the rows of both; None where none was made."""
+    both = np.concatenate([content.origin_of_each, more.origin_of_each])
+    return None if pd.isna(both).all() else both
 
 
 def _both(blocks: Blocks, more: Blocks) -> Blocks:
@@ -145,6 +153,7 @@ def _in_order_of_ids(content: Content) -> Content:
         row_ids=pd.Index(content.row_ids[order]),
         roles=content.roles_at(order),
         blocks=repeated(content.blocks, order),
+        origins=content.origins_at(order),
     )
 
 

@@ -43,7 +43,8 @@ def remaining(state: SearchState, job: str) -> Remaining:
     hopes = (posterior.improvement(best) * found.all_chances)[left]
     top = np.sort(left[np.argsort(-hopes, kind="stable")[:_ARMS]])
     deviations = _normal_draws(top.size) @ _root(posterior.covariance(top)).T
-    expected, squares = 0.0, 0.0
+    expected = 0.0
+    squares = 0.0
     for weight, mean, factor in zip(*posterior.parts, strict=True):
         draws = mean[top] + factor * deviations
         reached = posterior.prior.link.quality(draws.max(axis=1))

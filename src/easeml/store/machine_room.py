@@ -118,7 +118,8 @@ def why_nowhere(needs: Needs, offers: Iterable[Offer]) -> str:
         asked, had = _size(needs.disk), _size(most.disk)
         return f"It needs {asked} of disk, and no machine has more than {had} free."
     if needs.threads > most.threads:
-        asked, had = needs.threads, most.threads
+        asked = needs.threads
+        had = most.threads
         return f"It needs {asked} threads, and no device offers more than {had}."
     return "It needs more of memory, disk and threads together than any one machine offers."
 

@@ -83,7 +83,8 @@ class AsyncTasks(AsyncCalls):
                 async for line in self._transport.lines(
                     f"{API}/events", params=params, headers=headers
                 ):
-                    failures, waited = 0, 0.0
+                    failures = 0
+                    waited = 0.0
                     event = parser.feed(line)
                     if event is not None:
                         last = event.seq

@@ -72,7 +72,8 @@ def _histogram(numbers: np.ndarray) -> dict[str, Any]:
     if not can_be_divided:
         return {}
 
-    bins, end = _BINS, high
+    bins = _BINS
+    end = high
     are_whole = bool((numbers == numbers.round()).all())
     if are_whole and span < _WIDE:
         bins, end = _whole_bins(low, high)

@@ -63,7 +63,8 @@ def _baseline(graph: Graph, trained: Any, features: str) -> str:
 
 def _gaussian_process(graph: Graph, trained: Any, features: str) -> str:
     """Add the bump of each row that was learnt, by the squares of distances, and their sum."""
-    lengths, rows = trained.lengths, trained.rows
+    lengths = trained.lengths
+    rows = trained.rows
     bound = graph.constant(np.float64(trained.bound))
     held = graph.add("Mul", graph.add("Tanh", graph.add("Div", features, bound)), bound)
     near = graph.add("Div", held, graph.constant(lengths))

@@ -63,7 +63,8 @@ def _by_objectives(
     from easeml.modules.score import answers_to_score
     from easeml.modules.target import answers_of
 
-    objective, target = spec.objective, version.target
+    objective = spec.objective
+    target = version.target
     actual = answers_to_score(rows[target], predictions.classes)
     learnt = answers_of(version.train[target], predictions.classes)
     weights = weights_of(version, rows["_row"])

@@ -118,7 +118,8 @@ def _power(ratio: np.ndarray, least: float) -> float:
     """Return the greatest exponent in [0, 1] at which the weights are worth ``least`` rows."""
     if worth(ratio) >= least:
         return 1.0
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         if worth(ratio**middle) >= least:

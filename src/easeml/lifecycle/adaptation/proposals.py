@@ -105,7 +105,8 @@ def _weights(known: Known, seed: int) -> Proposal:
 
 def _prior(known: Known, seed: int) -> Proposal:
     """Count labelled rows by how often their class comes by now."""
-    chances, recent = known.said.chances, known.said_recent.chances
+    chances = known.said.chances
+    recent = known.said_recent.chances
     if chances is None or recent is None or known.said.classes is None:
         return _not("Shares of classes change where classes are predicted, with their chances.")
     codes = _codes(known)
@@ -148,7 +149,8 @@ def _pseudo_labels(known: Known, seed: int) -> Proposal:
     Self-training (Scudder, IEEE Trans. Information Theory 11, 1965). A row is sure from the chance
     on at which the model makes half as many mistakes on rows that it has not learned from.
     """
-    chances, recent = known.said.chances, known.said_recent.chances
+    chances = known.said.chances
+    recent = known.said_recent.chances
     if chances is None or recent is None:
         return _not("Nothing says how sure a model of numbers is: no row can be chosen.")
     right = _is_right(known)

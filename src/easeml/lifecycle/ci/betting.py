@@ -51,7 +51,8 @@ def first_crossing(values: np.ndarray, mean: float, bets: Bets, nats: float) -> 
     """
     # Chunks grow: an early crossing costs little, and a late one few steps.
     carried = np.log(bets.weights)
-    start, size = 0, _FIRST_CHUNK
+    start = 0
+    size = _FIRST_CHUNK
     while start < len(values):
         with np.errstate(divide="ignore"):
             gains = np.log1p(np.multiply.outer(bets.sizes, values[start : start + size] - mean))

@@ -96,7 +96,8 @@ def _events(score: float, positives: float) -> tuple[float, float]:
 def _rows(design: Design, shares: dict[str, tuple[float, float]]) -> int:
     """Return the rows that settle a clause where events come in these shares, to 5 %."""
     # Doubling first, since the number may be of any size; then bisection of its logarithm.
-    low, high = 1.0, 2.0
+    low = 1.0
+    high = 2.0
     while high < _MOST and not _settled(design, shares, high):
         low, high = high, 2 * high
     while high / low > _STEP:

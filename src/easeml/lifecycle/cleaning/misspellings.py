@@ -98,7 +98,8 @@ def _nearest(
     from easeml.lifecycle.cleaning.edit_distance import edit_distance
 
     rarer = _how_much_rarer(word, counts[word])
-    nearest, least = None, 0
+    nearest = None
+    least = 0
     for model in frequent:
         if counts[model] < rarer * counts[word]:
             break
@@ -109,7 +110,8 @@ def _nearest(
             break  # no other can be nearer
         distance = int(edit_distance(codes[word], codes[model], limit))
         if distance <= limit and _same_digits(word, model) and _word_by_word(word, model):
-            nearest, least = model, distance
+            nearest = model
+            least = distance
     return nearest
 
 

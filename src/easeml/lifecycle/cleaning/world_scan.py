@@ -121,7 +121,8 @@ def _mark_winners(sure, maybe, k, possible):
 def can_win(c, sure, maybe, k):
     """Tell whether class c can have the most of k votes, ties going to the smallest class."""
     for w in range(max(1, sure[c]), min(k, sure[c] + maybe[c]) + 1):
-        least, most = w, w
+        least = w
+        most = w
         for other in range(sure.shape[0]):
             if other == c:
                 continue
@@ -364,7 +365,8 @@ def new_workspace(state, k, gains_too):
     nodes = 0
     for size in state.leaves:
         nodes += 2 * size
-    functions, candidates = 0, 0
+    functions = 0
+    candidates = 0
     if gains_too:
         functions = state.base.shape[0] - 1
         candidates = state.row_of.shape[0]

@@ -283,7 +283,8 @@ def _home(case: Case) -> tuple[Frame, Column]:
         places = np.linspace(0, len(train.inputs) - 1, _MOST_ROWS).astype(int)
         inputs, answers = train.inputs.iloc[places], train.answers.iloc[places]
     else:
-        inputs, answers = train.inputs, train.answers
+        inputs = train.inputs
+        answers = train.answers
     known = answers.notna().to_numpy()
     both: Frame = pd.concat([inputs[known], validation.inputs])
     told: list[Column] = [answers[known], validation.answers]

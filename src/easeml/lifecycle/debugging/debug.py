@@ -100,7 +100,8 @@ def _slices(
     case: Case, level: float, most: int, permutations: int, seed: int
 ) -> list[tuple[Here, float]]:
     """Return the significant slices of validation rows and of production, with p-values."""
-    validation, production = case.validation, case.production
+    validation = case.validation
+    production = case.production
     if production is None:
         none = np.zeros(len(validation), dtype=np.int64)
         return _scanned(validation, none, level, most, permutations, seed)

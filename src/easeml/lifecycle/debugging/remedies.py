@@ -284,7 +284,8 @@ def _mistakes_of(opinion: Opinion, places: np.ndarray, truth: Column, known: Kno
 
 def _of_labels(here: Here, cause: Cause, known: Known) -> Remedy | None:
     """Have the labels checked that look wrong among the training rows of the slice."""
-    train, opinion = known.case.train, known.opinion
+    train = known.case.train
+    opinion = known.opinion
     if train is None or opinion is None:
         return None
     inside = here.slice.holds(known.home)

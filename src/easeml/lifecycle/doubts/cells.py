@@ -55,6 +55,10 @@ def clean(
     """
     if most < 1:
         raise InvalidInput(f"most is {most}; a cell has at least one candidate.")
+    if relation.content.is_made.any():
+        raise InvalidInput(
+            "Some rows were made of others.", remedy="Use clean() before augment(), not after it."
+        )
     names = [name for name in relation.columns if name != relation.target]
     frame: Frame = relation.to_arrow().select(names).to_pandas()
     if frame.empty:

@@ -112,7 +112,8 @@ def repeats(patterns: Patterns) -> np.ndarray:
 
     Two that agree in nearly all of their votes tell no more than one does, whoever copied whom.
     """
-    votes, counts = patterns.votes, patterns.counts
+    votes = patterns.votes
+    counts = patterns.counts
     functions = votes.shape[1]
     found = np.ones(functions)
     for one in range(functions):

@@ -184,7 +184,8 @@ def _triplets(patterns: Patterns, _classes: int) -> Fitted:
 
     The sign is that of functions which are better than chance.
     """
-    votes, counts = patterns.votes, patterns.counts
+    votes = patterns.votes
+    counts = patterns.counts
     signs = np.where(votes == ABSTAINS, 0.0, 2.0 * votes - 1.0)
     voting = (signs != 0).astype(float)
     both = (voting * counts[:, None]).T @ voting
@@ -221,7 +222,8 @@ def _prior(shares: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def _accuracies(patterns: Patterns, shares: np.ndarray) -> np.ndarray:
     """Return (L,) the expected share of right votes of each function; NaN where it never votes."""
-    votes, counts = patterns.votes, patterns.counts
+    votes = patterns.votes
+    counts = patterns.counts
     accuracies = np.full(votes.shape[1], np.nan)
     for function in range(votes.shape[1]):
         voting = np.flatnonzero(votes[:, function] != ABSTAINS)

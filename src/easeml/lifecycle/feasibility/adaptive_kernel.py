@@ -127,7 +127,8 @@ def _ridge(features: np.ndarray, left: np.ndarray) -> np.ndarray:
         weights = products * shrunk[:, None]
         error = float((((left - turned @ weights) / (1 - own)[:, None]) ** 2).mean())
         if error < least:
-            least, best = error, weights
+            least = error
+            best = weights
     return vectors @ best
 
 

@@ -141,7 +141,8 @@ class ScoreArm(_LearnedArm):
         return join(count, [self._read_fold(fold.train[:count], fold.test) for fold in self._folds])
 
     def _read_fold(self, train: np.ndarray, test: np.ndarray) -> list[np.ndarray]:
-        classes, values = self._target.classes, self._target.values
+        classes = self._target.classes
+        values = self._target.values
         halves = train[0::2], train[1::2]
         scores = np.empty((len(train), max(1, classes)))
         tested = np.zeros((len(test), scores.shape[1]))

@@ -74,9 +74,11 @@ def _scores(
     base: np.ndarray, kernel: np.ndarray, folds: Sequence[Fold], target: Target
 ) -> Iterator[Arm]:
     """Yield the linear learners, of the inputs, of random features and of products."""
-    linear, of_products = learners.ridge, learners.ridge
+    linear = learners.ridge
+    of_products = learners.ridge
     if target.classes:
-        linear, of_products = learners.discriminant, learners.logistic
+        linear = learners.discriminant
+        of_products = learners.logistic
     yield ScoreArm("linear scores", linear, base, folds, target)
     yield ScoreArm("kernel scores", linear, kernel, folds, target)
     if target.classes:

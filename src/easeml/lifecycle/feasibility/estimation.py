@@ -242,7 +242,8 @@ def _check(
 
 
 def _prepare(asked: _Asked, extra: Sequence[Representation]) -> _Course:
-    inputs, target = asked.inputs, asked.target
+    inputs = asked.inputs
+    target = asked.target
     strata = target.values if target.classes else np.zeros(len(inputs), dtype=np.int64)
     folds = make_folds(strata, inputs.groups, np.random.default_rng(asked.seed))
     fewest = min(len(fold.train) for fold in folds)

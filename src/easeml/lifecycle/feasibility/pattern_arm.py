@@ -101,7 +101,8 @@ class PatternArm:
 
         The first are the learner's, the second what the patterns say alone, then the kernel's.
         """
-        target, classes = self._target, self._target.classes
+        target = self._target
+        classes = self._target.classes
         cuts = find(self._patterns, target.values, train)
         self._cuts.append(cuts)
         known, asked = [], []

@@ -30,7 +30,8 @@ class Agreement:
         """The interval of the share, all of 0 to 1 without pairs."""
         if not self.pairs:
             return 0.0, 1.0
-        n, z = self.pairs, _Z
+        n = self.pairs
+        z = _Z
         middle = (self.share + z**2 / (2 * n)) / (1 + z**2 / n)
         spread = self.share * (1 - self.share) / n + z**2 / (4 * n**2)
         half = z * math.sqrt(spread) / (1 + z**2 / n)

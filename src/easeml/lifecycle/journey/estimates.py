@@ -35,10 +35,12 @@ def of_more_rows(facts: Facts, more: int) -> Estimate | None:
     What twice the rows bring was forecast; the gain is taken to grow with their logarithm, up to
     the best that any model can reach, and no further than that lies above what serves.
     """
-    feasible, rows = facts.feasible, facts.labelled
+    feasible = facts.feasible
+    rows = facts.labelled
     if feasible is None or feasible.doubled is None or rows < 1:
         return None
-    doubled, best = feasible.doubled, feasible.best
+    doubled = feasible.doubled
+    best = feasible.best
     doublings = math.log2(1 + more / rows)
     left = _left(facts)
     low = _gained(doublings, doubled.low, feasible.reached, best.low)
@@ -61,7 +63,8 @@ def _left(facts: Facts) -> float:
 
     Infinity where it cannot be told.
     """
-    feasible, quality = facts.feasible, facts.quality
+    feasible = facts.feasible
+    quality = facts.quality
     if feasible is None or quality is None or facts.unit != feasible.unit:
         return math.inf
     return max(0.0, feasible.best.high - quality.value)

@@ -413,7 +413,8 @@ def _concept_test(monitor: Monitor, has_labels: bool, at_random: bool) -> DriftT
     if at_random and has_labels:
         p_value, where = monitor.concept.p_value, "queried labels"
     elif not at_random and (monitor.cohorts.has_truths or monitor.drawn.claims):
-        by_all, by_drawn = monitor.cohorts.p_value, monitor.drawn.p_value
+        by_all = monitor.cohorts.p_value
+        by_drawn = monitor.drawn.p_value
         where = "rows drawn at random" if by_drawn < by_all else "rows without truth count as right"
         p_value = min(1.0, 2 * min(by_all, by_drawn))  # each test has half of the error
     else:

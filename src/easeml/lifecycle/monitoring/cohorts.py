@@ -119,7 +119,8 @@ class CohortTest:
         came: what has become right again is no longer in question.
         """
         first = self._newest(MATURE) or 0
-        stake, aside = self.stake, self.aside
+        stake = self.stake
+        aside = self.aside
         most = 0.0
         for place, cohort in enumerate(self.cohorts):
             stake, aside = _after(stake, aside, cohort, self.settled + place + 1)

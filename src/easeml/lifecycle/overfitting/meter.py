@@ -292,7 +292,8 @@ class Meter:
             later = replace(now, reports=now.reports + more - 1)
             return self._tolerance(quality, later) <= self._widest
 
-        low, high = 0, 1
+        low = 0
+        high = 1
         while high <= _MOST_REMAINING and fits(high):
             low, high = high, high * 2
         if high > _MOST_REMAINING:

@@ -72,7 +72,8 @@ def widest_deviation(
     Few examples, or many models, move that place far away.
     """
     step = max(1, examples // _LOOKED_AT)
-    low, high = 0, examples
+    low = 0
+    high = examples
     while True:
         places = {*range(low, high + 1, step), high}
         found = {
@@ -148,7 +149,8 @@ def supported_reports(
         return deviation(learned, examples, delta, accuracy) <= tolerance
 
     limit = 2**40
-    low, high = 0, 1
+    low = 0
+    high = 1
     while high < limit and fits(high):
         low, high = high, high * 2
     return first_where(lambda reports: not fits(reports), low, high) - 1

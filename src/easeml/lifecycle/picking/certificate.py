@@ -149,7 +149,8 @@ def intervals(certificate: Certificate) -> list[tuple[float, float]]:
 
     They hold for all models at once, after any number of labels.
     """
-    n, k = certificate.pool.examples, certificate.pool.models
+    n = certificate.pool.examples
+    k = certificate.pool.models
     labels = certificate.labels
     slots = certificate.pool.slots
     right = np.zeros(k)

@@ -209,7 +209,8 @@ class LabelModel:
         from easeml.lifecycle.picking import kernels
 
         starts, models, slots = self.pool.dissent
-        powers, odds = self.beliefs.powers, self.beliefs.odds
+        powers = self.beliefs.powers
+        odds = self.beliefs.odds
         vote, one = np.zeros((2, self.beliefs.mixed.shape[1]))
         kernels.beliefs(
             starts[row], starts[row + 1], models, slots, self.pool.outcomes[row], powers, odds,

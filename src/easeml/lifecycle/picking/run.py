@@ -95,7 +95,8 @@ def _in_batches(
 
 def _stream(state: State, oracle: Callable[[int], Any], budget: int, progress: Progress) -> Picking:
     """Pass once over the pool as a stream, with the multiplier that should just spend the budget."""
-    pool, seed = state.pool, state.config.seed
+    pool = state.pool
+    seed = state.config.seed
     rng = np.random.default_rng(seed)
     order = rng.permutation(pool.examples)
     multiplier = tune_multiplier(pool, order, budget, rng)

@@ -97,7 +97,8 @@ def result_of(state: State, stopped: str = "paused", method: str | None = None) 
 
     ``stopped`` is a key of ``REASONS``, ``method`` the name to report, by default the state's own.
     """
-    pool, config = state.pool, state.config
+    pool = state.pool
+    config = state.config
     standings = _standings(state)
     chosen = pool.members[state.leader][0]
     return Picking(

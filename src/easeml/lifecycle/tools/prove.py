@@ -202,7 +202,8 @@ def _hope(trial: Trial) -> float:
 def _gain(trial: Trial, config: Config) -> str:
     assert trial.verdict.findings  # a model that was proven
     finding = trial.verdict.findings[0]
-    low, high = finding.low, finding.high
+    low = finding.low
+    high = finding.high
     if config.metric.value == "accuracy":
         return f"right on {trial.gain:+.1%} of the rows ({low:+.1%} to {high:+.1%})"
     return f"errors smaller by {trial.gain:.4g} on average ({low:.4g} to {high:.4g})"

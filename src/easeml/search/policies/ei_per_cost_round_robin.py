@@ -31,7 +31,8 @@ class EIPerCostRoundRobin(TakingTurns):
 
 
 def _warm_start(job: SearchJob) -> Scored:
-    arms, prior = job.startable, job.posterior.prior
+    arms = job.startable
+    prior = job.posterior.prior
     favourite = arms[np.argmax(prior.mean[arms])]
     variance = np.diagonal(prior.covariance)
     difference = variance[arms] + variance[favourite] - 2 * prior.covariance[favourite, arms]

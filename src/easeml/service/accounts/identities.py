@@ -171,7 +171,8 @@ def _free_name(tx: Transaction, identity: Identity) -> str:
     wanted = identity.name.partition("@")[0].lower()
     wanted = _NO_LETTERS.sub("-", wanted).strip("._-")[:_LONGEST] or new_id("user").lower()
     taken = set(tx.users.column("name"))
-    name, number = wanted, 1
+    name = wanted
+    number = 1
     while name in taken:
         number += 1
         name = f"{wanted}-{number}"

@@ -121,7 +121,8 @@ def _become_member(tx: Transaction, user: User, invitation: Invitation) -> None:
 def _get_application(tx: Transaction, user: User, invitation: Invitation) -> tuple[str, str]:
     """Share the application; a person without a tenant becomes a guest of its tenant."""
     tables = tx.scoped(invitation.tenant_id)
-    tenant_id, application_id = invitation.tenant_id, invitation.application_id
+    tenant_id = invitation.tenant_id
+    application_id = invitation.application_id
     if tables.memberships.find(user_id=user.id, role=MemberRole.OWNER):
         raise Conflict("You are an owner of this application already.", remedy="Sign in.")
     tables.shares.forget(tx.now() + 1.0, application_id=application_id, user_id=user.id)

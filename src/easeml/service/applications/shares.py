@@ -73,7 +73,8 @@ def _of_labeller(tx: Transaction, caller: Caller, but: set[str]) -> list[Share]:
     shares = []
     for id in tables.applications.column("id", deleted=None):
         if id not in but:
-            user_id, role = caller.user_id, ShareRole.LABELLER
+            user_id = caller.user_id
+            role = ShareRole.LABELLER
             shares.append(Share("", caller.tenant_id, id, user_id, role, since))
     return shares
 

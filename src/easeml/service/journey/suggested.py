@@ -108,7 +108,8 @@ def _show(
     told: records.Suggestion, jobs: Sequence[Job], scores: Mapping[str, float | None]
 ) -> Suggestion:
     came = _came(told, jobs, scores)
-    interval, within = None, None
+    interval = None
+    within = None
     if told.low is not None and told.high is not None:
         interval = [told.low, told.high]
         if came is not None:

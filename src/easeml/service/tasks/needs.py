@@ -44,7 +44,8 @@ def asked(tx: Transaction, task: Task) -> Needs:
     size = _input_bytes(tx, task)
     declared = _declared(task.payload)
     seen = _seen(tx, _group_of(task.payload), size.bit_length())
-    believed, least = declared, declared.memory
+    believed = declared
+    least = declared.memory
     if seen is not None:
         memory = int(seen.memory * _MARGIN)
         disk = int(seen.disk * _MARGIN)

@@ -41,7 +41,8 @@ def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
         application = tables.applications.get(application_id)
         shown = application_views.show(tx, caller, application)
         job = shown.job
-        searched, ends = None, None
+        searched = None
+        ends = None
         if job is not None:
             tasks = summaries.training_tasks(tables, [job.id])
             searched = progress.of_tasks(tables, tasks, application.id)

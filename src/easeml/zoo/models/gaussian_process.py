@@ -86,7 +86,8 @@ class GaussianProcess:
         smoothness = float(config["smoothness"])
         kernel, told = _likeliest(X[:_KERNEL_ROWS], y[:_KERNEL_ROWS], smoothness, context)
         process = _process(kernel, optimizer=None).fit(X, y)
-        height, bump = kernel.k1.k1.constant_value, kernel.k1.k2
+        height = kernel.k1.k1.constant_value
+        bump = kernel.k1.k2
         lengths = np.broadcast_to(bump.length_scale, X.shape[1]).astype(np.float64)
         weights = np.asarray(process.alpha_) * height * scale
         return TrainedGaussianProcess(
