@@ -48,6 +48,15 @@ def parts_of(text: str) -> list[str]:
     return [part.strip() for part in parts]
 
 
+def read_further(text: str) -> tuple[Condition, ...]:
+    """Return the conditions behind the first part of a goal, whatever that is.
+
+    Raises ``InvalidInput`` as ``read_condition`` does.
+    """
+    _, *further = parts_of(text)
+    return tuple(map(read_condition, further))
+
+
 def read_condition(text: str) -> Condition:
     """Return the condition that ``text`` states, with a decimal point or comma.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from easeml.errors import InvalidInput
 from easeml.objective_names import is_known, meant
 
-from .conditions import Condition, parts_of, read_condition
+from .conditions import Condition, parts_of, read_further
 from .statements import LESS, MORE, Statement, read_statement
 
 _ERROR = "error"  # the share of rows that are predicted wrong: 1 - accuracy
@@ -55,9 +55,8 @@ def read_goal(text: str) -> Goal:
 
     Raises InvalidInput where it states none, or wants a low accuracy or a high error.
     """
-    first, *others = parts_of(text)
-    parts = tuple(map(read_condition, others))
-    return replace(_read_first(first), text=text, parts=parts)
+    first = parts_of(text)[0]
+    return replace(_read_first(first), text=text, parts=read_further(text))
 
 
 def _read_first(text: str) -> Goal:

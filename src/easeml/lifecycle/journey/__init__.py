@@ -1,6 +1,6 @@
 """The journey of an application: where it stands, what is known, and what to do next (pure)."""
 
-from easeml.goals import LATENCY, SIZE, Condition, Goal, read_goal
+from easeml.goals import LATENCY, SIZE, Condition, Goal, read_further, read_goal
 from easeml.lifecycle.journey.actions import (
     FEASIBILITY_SECONDS,
     QUESTION_SECONDS,
@@ -53,6 +53,7 @@ __all__ = [
     "next_actions",
     "questions",
     "rail",
+    "read_further",
     "read_goal",
     "settled",
 ]

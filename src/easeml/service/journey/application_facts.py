@@ -146,7 +146,7 @@ def parts_of(goal: records.Goal | None, shown: contract.Application) -> tuple[jo
     """Return the further conditions of a goal, and what the live model takes or was measured by."""
     if goal is None:
         return ()
-    conditions = journey.read_goal(goal.text).parts
+    conditions = journey.read_further(goal.text)
     return tuple(journey.Part(one, _taken(shown.live_model, one.measure)) for one in conditions)
 
 

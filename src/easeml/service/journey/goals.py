@@ -152,7 +152,7 @@ def _measures(tx: Transaction, application: Application, text: str) -> list[str]
     if not text:
         return []
     taken = (journey.LATENCY, journey.SIZE)
-    parts = journey.read_goal(text).parts
+    parts = journey.read_further(text)
     asked = [part.measure for part in parts if part.measure not in taken]
     return [further_measures.checked(tx, application, name) for name in asked]
 
