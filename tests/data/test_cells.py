@@ -33,6 +33,7 @@ from easeml.data import (
     write_version,
 )
 from easeml.data.types.cells import from_arrow, tensor_report, to_arrow
+from easeml.data.types.pictures import file_url
 from easeml.schema import Sample, Samples, Schema
 
 from . import sample_files
@@ -358,3 +359,20 @@ def test_a_long_array_is_shown_by_what_can_be_sent(
 
 def test_a_long_array_of_one_size_is_not_shown() -> None:
     assert tensor_report("x", [np.zeros((1000, 100)) + 0.125] * 2).examples == []
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "BMP"])
+def test_a_browser_is_given_the_file_of_a_picture(kind: str) -> None:
+    """Rows of pictures said "829 bytes" where a picture was no small PNG."""
+    file = io.BytesIO()
+    Image.new("RGB", (40, 30), (200, 10, 10)).save(file, kind)
+    address = file_url(file.getvalue())
+    assert address is not None
+    beginning, _, text = address.partition(",")
+    assert beginning == f"data:image/{kind.lower()};base64"
+    assert base64.b64decode(text) == file.getvalue()
+
+
+@pytest.mark.parametrize("data", [b"", b"<svg onload='alert(1)'/>", b"\xff\xd8\xff" + bytes(70_000)])
+def test_no_other_file_is_given_to_a_browser(data: bytes) -> None:
+    assert file_url(data) is None

@@ -91,6 +91,12 @@ def test_values_of_rows_have_no_thousands_apart() -> None:
     assert "2,000" in [tick.text for tick in ticks_of(counts, span_of(counts, []))]
 
 
+@pytest.mark.parametrize(("value", "end"), [(1.0, 1.0), (0.9, 1.0), (0.4, 0.6), (30.0, 45.0)])
+def test_a_single_share_has_no_place_above_1(value: float, end: float) -> None:
+    """Where all accuracies were 1, the axis went up to 1.5."""
+    assert span_of(Axis("accuracy"), [value, value]).high == pytest.approx(end)
+
+
 def test_the_page_is_told_units_intervals_notes_and_links() -> None:
     series = Series(
         "a", (1.0,), (0.5,), "points", low=(0.4,), high=(0.6,), notes=("<b>",), links=("/tasks/1",)

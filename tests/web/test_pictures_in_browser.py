@@ -48,6 +48,8 @@ def test_pictures_from_what_easeml_saw_to_trying_one(sign_in: SignIn, tmp_path: 
     expect(page.get_by_text("base64")).to_have_count(0)
     page.goto(page.url.replace("/endpoint", "/data"))
     expect(page.get_by_role("img", name="example 1")).to_be_visible()
+    page.get_by_role("link", name="Look at the training rows").click()
+    expect(page.locator("td img.thumbnail").first).to_be_visible()
 
 
 def test_a_graph_is_tried_as_json(easeml: EasemlProcess, sign_in: SignIn, tmp_path: Path) -> None:

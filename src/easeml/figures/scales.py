@@ -53,6 +53,9 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
     # Nothing lies beyond a zero, so no margin is left there.
     begin = _given(axis.low, low - margin * (low != 0))
     end = _given(axis.high, high + margin * (high != 0))
+    # A single number up to 1 may be a share, and no share is above 1.
+    if low == high <= 1.0 and axis.high is None:
+        end = min(end, 1.0)
 
     # A bound that is given may lie beyond all values.
     if begin >= end:

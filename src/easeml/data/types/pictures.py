@@ -20,6 +20,8 @@ _THUMBNAIL = 64  # pixels
 _LARGE = 320  # pixels
 _EXAMPLES = 3
 _SMALL = 2048  # bytes of a picture that is shown as it is
+_MOST_AS_FILE = 1 << 16  # bytes of a file that a page holds as it is
+_BEGINNINGS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"BM": "bmp"}
 
 
 class NoPicture(ValueError):
@@ -103,6 +105,17 @@ def data_url(data: bytes) -> str:
         small.save(out, "PNG")
         data = out.getvalue()
     return f"data:image/png;base64,{base64.b64encode(data).decode()}"
+
+
+def file_url(data: bytes) -> str | None:
+    """Return the file of a picture for a browser, which decodes it; nothing is decoded here.
+
+    None where it is larger than a page may hold, or of a kind that browsers do not read.
+    """
+    kinds = [kind for start, kind in _BEGINNINGS.items() if data.startswith(start)]
+    if not kinds or len(data) > _MOST_AS_FILE:
+        return None
+    return f"data:image/{kinds[0]};base64,{base64.b64encode(data).decode()}"
 
 
 def large_url(data: bytes) -> str:

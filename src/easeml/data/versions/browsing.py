@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.types.arrow import arrow_compute
-from easeml.data.types.pictures import data_url, shown_as_it_is
+from easeml.data.types.pictures import file_url
 from easeml.data.types.text_tables import ROW
 from easeml.data.versions.parts import is_there, read_parts
 from easeml.data.versions.splits import ROLES, UNLABELLED
@@ -300,7 +300,7 @@ def _(value: float) -> float | None:
 
 @_json.register
 def _(value: bytes) -> str:
-    return data_url(value) if shown_as_it_is(value) else f"{len(value):,} bytes"
+    return file_url(value) or f"{len(value):,} bytes"
 
 
 @_json.register
