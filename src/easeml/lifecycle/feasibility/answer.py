@@ -314,7 +314,12 @@ def _rounded(number: float) -> int:
 
 
 def forecasts(sides: Sides, rows: int) -> tuple[Forecast, ...]:
-    """Return what quick learners should reach with twice, ..., sixteen times the rows."""
+    """Return what quick learners should reach with twice, ..., sixteen times the rows.
+
+    Nothing where they were read at one size alone: that tells nothing of others.
+    """
+    if len(sides.track.readings) < 2:
+        return ()
     count = sides.track.last.count
     reached = sides.least_reached
     now = sides.curve.at(count)

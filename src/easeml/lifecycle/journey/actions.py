@@ -36,6 +36,7 @@ _LABEL_MINUTES = 0.25  # of a person for a label, before anybody was timed
 _CELL_MINUTES = 0.5
 _MANY_TRIED = 20  # candidates compared on the same validation rows
 _LEAST_SHOWN = 1e-4  # gain of score
+_LEAST_FELT = 1e-3  # gain of score: a mistake less in a thousand
 _LONG = 480.0  # minutes of a person: a working day
 _UP_TO_DATE = 0.01  # expected gain below which searching on is no advice
 
@@ -117,15 +118,17 @@ def _may_show(action: Action) -> bool:
 def _rank(action: Action) -> tuple[int, float]:
     """Return what sorts actions: those with a measured gain first, by gain for its cost.
 
-    What takes a person longer than a day comes last: a question to a machine may spare it.
+    What surely brings next to nothing comes behind what nobody has measured. What takes a person
+    longer than a day comes last: a question to a machine may spare it.
     """
     if action.human_minutes > _LONG:
-        return 3, action.cost
+        return 4, action.cost
     if action.gain is None:
         return 1, action.cost
     if action.gain == NO_GAIN:
-        return 2, action.cost
-    return 0, -action.gain.value / max(action.cost, 1.0)
+        return 3, action.cost
+    place = 0 if action.gain.high >= _LEAST_FELT else 2
+    return place, -action.gain.value / max(action.cost, 1.0)
 
 
 def _goal(facts: Facts) -> Action | None:

@@ -59,6 +59,13 @@ class Feasible:
         return replace(self, best=Estimate(best.value, *bounds), answers=answers)
 
 
+    def beside(self, served: Estimate) -> Feasible:
+        """Return this beside what serves, in the same unit: what it reaches can be reached."""
+        best = self.best
+        value = max(best.value, served.value)
+        return replace(self, best=Estimate(value, max(best.low, served.low), max(best.high, value)))
+
+
 @dataclass(frozen=True, slots=True)
 class Suspects:
     """What the tool ``label-errors`` said.

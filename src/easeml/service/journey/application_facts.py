@@ -58,7 +58,8 @@ def facts_of(
     unit = goal.objective if goal and goal.objective else application.objective
     quality = _quality(shown, unit)
     tested, tested_by, readings = _tested(shown, unit)
-    found = feasible.now(tables, application, version, by_tool.get(feasible.TOOL))
+    reached = tested or if_known(quality, feasible.estimate_of)
+    found = feasible.now(tables, application, version, by_tool.get(feasible.TOOL), unit, reached)
     work, answers = _work(tables, application)
     tasks = requests.of_kind(tables, tools.KIND, subject=version.id, state=_ASKED)
     return Facts(

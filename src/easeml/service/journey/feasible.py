@@ -25,13 +25,24 @@ class Told(Shape):
 
 
 def now(
-    tables: Tables, application: Application, version: DatasetVersion, report: Report | None
+    tables: Tables,
+    application: Application,
+    version: DatasetVersion,
+    report: Report | None,
+    unit: str,
+    served: Estimate | None,
 ) -> Feasible | None:
-    """Return what the tool found, which allows for people's answers since where it still can."""
+    """Return what the tool found, which allows for people's answers since where it still can.
+
+    ``served``: what the live model reaches, by ``unit``.
+    """
     if report is None:
         return None
     found = _found(tools.numbers_of(report), report.verdict, report.parameters, version)
-    return _followed(tables, application, report.version_id, found) or found
+    found = _followed(tables, application, report.version_id, found) or found
+    if served is None or unit != found.unit:
+        return found
+    return found.beside(served)
 
 
 def is_followed(tables: Tables, application: Application, parameters: Json) -> bool:
