@@ -187,3 +187,16 @@ def test_waiting_ends_with_its_own_exit_code(easeml: EasemlProcess, tmp_path: Pa
     easeml.command(
         "app", "wait", "app_does_not_exist", "--until", "converged", "--timeout", "5", expect=2
     )
+
+
+def test_a_goal_that_few_rows_cannot_judge_keeps_nobody_from_searching(
+    easeml: EasemlProcess, tmp_path: Path
+) -> None:
+    """24 rows with a goal were refused: "19 rows are too few to say anything"."""
+    rows = [f"{dose},{30 + dose % 7},{'yes' if dose % 3 else 'no'}" for dose in range(24)]
+    path = tmp_path / "mice.csv"
+    path.write_text("dose,weight,tumour\n" + "\n".join(rows))
+    options = ("--target", "tumour", "--yes", "--max-tasks", "1")
+    said = easeml.command("app", "create", str(path), *options, "--goal", "accuracy >= 0.9")
+    assert "Whether accuracy >= 0.9 can be reached cannot be told. 19 rows are too few" in said
+    assert "Started app_" in said

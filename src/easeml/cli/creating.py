@@ -28,7 +28,7 @@ from easeml.client import Client, made_request
 from easeml.contract.applications import Application, Declaration, one_a_target
 from easeml.contract.datasets import Version, notes_beside
 from easeml.contract.journey import FORECAST_IS_NOT_JUDGED, asked_of_goal
-from easeml.errors import InvalidInput, TimedOut
+from easeml.errors import Conflict, InvalidInput, TimedOut
 from easeml.objective_names import meant
 
 if TYPE_CHECKING:  # it imports numpy, which most commands about applications do without
@@ -270,6 +270,8 @@ def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: b
         client.wait_task(task.id, timeout=_GOAL_SECONDS)
     except TimedOut:
         say("There is no answer yet. It will be kept with the application.")
+    except Conflict as failed:  # a goal that nobody can judge keeps nobody from searching
+        say(f"Whether {goal.text} can be reached cannot be told. {failed.message}")
     else:
         _print_report(client, declaration, task.id)
 

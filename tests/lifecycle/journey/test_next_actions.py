@@ -418,3 +418,13 @@ def test_what_a_model_reaches_can_be_reached(best: list[float], served: list[flo
     assert found.value >= served[1]
     assert found.low >= served[0]
     assert found.high == max(known.high, found.value)
+
+
+def test_who_has_too_few_rows_for_a_learning_curve_is_told_to_add_some():
+    """Of 40 rows, "the best R2 is .09 (between 0 and 1)", and nothing was said of more rows."""
+    short = replace(UNDECIDED, rows=32, doubled=None, more_rows=None)
+    (rows, *_) = next_actions(replace(KNOWN, feasible=short))
+    assert (rows.kind, rows.gain, rows.human_minutes) == ("collect", None, 8.0)
+    assert rows.reason == "32 labelled rows are too few to tell what more of them bring."
+    with_pool = replace(KNOWN, feasible=short, rows={**ROWS, "pool": 50})
+    assert kinds(with_pool) == ["label"]

@@ -311,11 +311,16 @@ def _cells(facts: Facts) -> Action | None:
 
 def _rows(facts: Facts) -> Action | None:
     feasible = facts.feasible
-    if feasible is None or not feasible.more_rows or feasible.verdict == "realistic":
+    if feasible is None or feasible.verdict == "realistic":
         return None
-    more = feasible.more_rows
+    is_short = feasible.doubled is None and not facts.count("pool")
+    more = feasible.more_rows or (feasible.rows if is_short else 0)
+    if not more:
+        return None
     about = _in_two_digits(more)
     why = f"About {about:,} more labelled rows should tell whether the goal can be reached."
+    if is_short:
+        why = f"{feasible.rows:,} labelled rows are too few to tell what more of them bring."
     if facts.rarest is not None:
         name, rows = facts.rarest
         why += f" The rarest is '{name}' ({rows:,} rows): add those first."
