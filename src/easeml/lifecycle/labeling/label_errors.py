@@ -7,6 +7,7 @@ service on the rows of an application.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,9 @@ BELIEF = 100.0  # rows for which the noise of all classes counts in that of one
 SURE_CELL = 1e-3  # a chance below this is not believed
 DEGREES = (2.0, 3.0, 5.0, 10.0, 30.0)
 STEPS = 100
+SURE_OF_GAIN = 2.0  # standard errors by which models have to tell more than the shares of classes
+FIRST_SHARE = 0.05  # of wrong numbers, from which on it is fitted
+FAR = 3.0  # times the median error, from which on a number may be wrong
 
 ASSUMPTION = (
     "wrong labels are spread evenly, and the inputs decide the label of the rows that the models "
@@ -35,8 +39,8 @@ ASSUMPTION = (
 )
 
 NUMBER_ASSUMPTION = (
-    "errors of right numbers have one scale for all rows, and wrong numbers are spread evenly over "
-    "the range of errors"
+    "errors of right numbers have one scale for all rows, and wrong numbers are off by more than "
+    "three times the median error, spread evenly"
 )
 
 
@@ -100,7 +104,8 @@ def judge_classes(
     that the models are surest of (anchor points; Liu and Tao, TPAMI 2016): too many where the
     inputs do not decide these labels, too few where wrong labels are elsewhere. The labels of the
     surest rows of each class move its share, and where its wrong labels go, away from that of all
-    classes, spread evenly. Bayes' rule then gives the probability of a wrong label.
+    classes, spread evenly. Bayes' rule then gives the probability of a wrong label. No row is
+    flagged where the models surely tell no more of the labels than how frequent each is.
 
     Args:
         chances: held-out class chances (n, C); rows sum to 1.
@@ -122,6 +127,7 @@ def judge_classes(
     wrong = _wrong_by_bayes(fair, codes, noise_of_classes(fair, codes))
     learned = np.bincount(codes, minlength=classes) >= LEAST_OF_CLASS
     flagged = (wrong >= confidence) & (suggested != codes) & learned[codes]
+    flagged &= tell_labels(fair, codes)
     return LabelErrors(np.where(learned[codes], wrong, np.nan), suggested, flagged)
 
 
@@ -135,9 +141,11 @@ def judge_numbers(
     """Judge numbers by predictions of models that have not seen the rows.
 
     Errors of right values follow Student's t (which allows for heavy tails), those of wrong ones
-    are uniform over the range of errors; share, scale and degrees of freedom are those of the
-    greatest likelihood (expectation maximisation; McLachlan and Peel, Finite Mixture Models, 2000,
-    chapter 7).
+    are uniform over the errors above three times the median; share, scale and degrees of freedom
+    are those of the greatest likelihood (expectation maximisation; McLachlan and Peel, Finite
+    Mixture Models, 2000, chapter 7). Few errors are fitted better by two laws than by one whatever
+    they are, so the chance that any value is wrong is weighed by the Bayesian information criterion
+    (Schwarz, Annals of Statistics, 1978).
 
     Args:
         predicted: held-out predictions (n,).
@@ -199,6 +207,17 @@ def calibrated(chances: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return _softmax(logs * np.exp(best.x))
 
 
+def tell_labels(chances: np.ndarray, codes: np.ndarray) -> bool:
+    """Tell whether chances surely say more of the labels than the shares of the classes do.
+
+    By the mean chance of a row's own label, and its standard error over the rows.
+    """
+    rows = len(codes)
+    shares = np.bincount(codes, minlength=chances.shape[1]) / rows
+    gains = chances[np.arange(rows), codes] - shares[codes]
+    return bool(gains.mean() > SURE_OF_GAIN * gains.std() / np.sqrt(rows))
+
+
 def noise_rate(chances: np.ndarray, codes: np.ndarray) -> float:
     """Return the share of wrong labels among the rows that the models are surest of.
 
@@ -246,32 +265,41 @@ def _wrong_by_bayes(chances: np.ndarray, codes: np.ndarray, rates: np.ndarray) -
 
 def _outlying(errors: np.ndarray) -> np.ndarray:
     """Return the probability that each of n absolute errors is one of a wrong value."""
-    widest = float(errors.max()) if len(errors) else 0.0
-    if widest <= 0:
-        return np.zeros(len(errors))
-    likelihoods, found = [], []
-    for degrees in DEGREES:
-        likelihood, wrong = _mixture(errors, widest, degrees)
-        likelihoods.append(likelihood)
-        found.append(wrong)
-    return found[int(np.argmax(likelihoods))]
+    rows = len(errors)
+    widest = float(errors.max(initial=0.0))
+    nearest = FAR * max(float(np.median(errors)), 1e-3 * widest) if rows else 0.0
+    if widest <= nearest:
+        return np.zeros(rows)
+    of_right = max(_mixture(errors, nearest, degrees, 0.0)[0] for degrees in DEGREES)
+    fits = [_mixture(errors, nearest, degrees, FIRST_SHARE) for degrees in DEGREES]
+    likelihood, wrong = max(fits, key=itemgetter(0))
+    # The share of wrong values is one more number that was fitted.
+    odds = np.exp(of_right - likelihood) * np.sqrt(rows)
+    return wrong / (1 + odds)
 
 
-def _mixture(errors: np.ndarray, widest: float, degrees: float) -> tuple[float, np.ndarray]:
-    """Return the log likelihood of the mixture with given degrees of freedom, and P(wrong)."""
+def _mixture(
+    errors: np.ndarray, nearest: float, degrees: float, share: float
+) -> tuple[float, np.ndarray]:
+    """Return the log likelihood of the mixture with given degrees of freedom, and P(wrong).
+
+    ``nearest``: the least error of a wrong value. ``share``: of wrong values, to begin with; 0
+    stays 0.
+    """
+    widest = float(errors.max())
     smallest = 1e-3 * widest
     scale = max(float(np.median(errors)), smallest)
-    share = 0.05
+    uniform = (errors >= nearest) / (widest - nearest)
     for _ in range(STEPS):
-        density = _density_of_right(errors, scale, degrees)
-        wrong = _part_of(share / widest, (1 - share) * density)
+        density = (1 - share) * _density_of_right(errors, scale, degrees)
+        wrong = _part_of(share * uniform, density)
         weights = (1 - wrong) * (degrees + 1) / (degrees + (errors / scale) ** 2)
         square = float((weights * errors**2).sum() / max((1 - wrong).sum(), 1e-9))
         scale = max(np.sqrt(square), smallest)
         share = min(MOST_NOISE, float(wrong.mean()))
 
     density = (1 - share) * _density_of_right(errors, scale, degrees)
-    amiss = share / widest
+    amiss = share * uniform
     return float(np.log(amiss + density).sum()), _part_of(amiss, density)
 
 
@@ -281,7 +309,7 @@ def _density_of_right(errors: np.ndarray, scale: float, degrees: float) -> np.nd
     return 2 * t.pdf(errors / scale, degrees) / scale
 
 
-def _part_of(amiss: float, right: np.ndarray) -> np.ndarray:
+def _part_of(amiss: np.ndarray, right: np.ndarray) -> np.ndarray:
     return amiss / (amiss + right)
 
 
