@@ -35,7 +35,13 @@ def gate(
     steps: Annotated[int, typer.Option(help="Models that can be tested.")] = 8,
     metric: Metric = "",
     positive: Annotated[str, typer.Option(help="Of f1: its class.")] = "1",
-    scale: Annotated[float, typer.Option(help="Of absolute-error: the largest that counts.")] = 1.0,
+    scale: Annotated[
+        float,
+        typer.Option(
+            help="Of absolute-error: the largest that counts. 0: twice the root mean squared error "
+            "of the model that serves."
+        ),
+    ] = 0.0,
     labels: Annotated[
         int,
         typer.Option(help="Most labels that people may be asked for where test rows cannot tell."),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,8 @@ TWO_TESTS = math.log(2)
 """Evidence that each of two test sets takes, where either may prove a condition: half the error."""
 _USUALLY_CHANGED = 0.1  # of the predictions, by a new model
 _ASKED_AT_ONCE = 10  # labels, in the order in which the test needs them
+_BETTER = {False: ("qualities: more", "n - o", -1.0), True: ("errors: less", "o - n", 1.0)}
+"""Of qualities and of errors: what is better, how that is written, and the sign of what is worse."""
 _NOT_COMPARED = "It was not compared with what served."
 _MAY_BE_WORSE = (
     "It does not compare: a model that is worse than the one that serves may take its place. A "
@@ -206,7 +208,31 @@ def promise(config: Config) -> str:
         models = "the one model that can be tested does not go live"
     return (
         f"With a probability of {100 * config.reliability:.15g} % or more, {models} although "
-        f"'{config.condition}' does not hold.{_if_uncompared(config, _MAY_BE_WORSE)}"
+        f"'{config.condition}' does not hold.{_of_errors(config)}"
+        f"{_if_uncompared(config, _MAY_BE_WORSE)}"
+    )
+
+
+def _of_errors(config: Config) -> str:
+    """Return what n and o are where they are errors."""
+    if config.metric != Metric.ABSOLUTE_ERROR:
+        return ""
+    return f" n and o are mean errors; one larger than {config.scale:,.6g} counts as that."
+
+
+def check_direction(config: Config) -> None:
+    """Raise ``InvalidInput`` where a clause asks for a new model that is worse.
+
+    Of errors less is better, so that ``n - o > -0.1`` holds of each model that errs more.
+    """
+    what, better, worse = _BETTER[config.metric == Metric.ABSOLUTE_ERROR]
+    weights = map(attrgetter("n"), map(methodcaller("upward"), clauses(config.condition)))
+    if max(map(worse.__mul__, weights)) <= 0:
+        return
+    raise InvalidInput(
+        f"'{config.condition}' asks for a new model that is worse. n and o are {what} is better.",
+        where="condition",
+        remedy=f"Turn it, as in {better} > 0.1 +/- 0.05.",
     )
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from easeml.contract import applications as contract
 from easeml.contract.jobs import Job
@@ -37,6 +37,7 @@ from easeml.store.records import Application, DatasetVersion, Json, Task
 from easeml.store.shapes import ColumnSeen
 
 _ASKED = (*TASKS_UNDER_WAY, TaskState.FAILED)
+_OF_WHICH, _VERDICT = attrgetter("tool", "model_id"), attrgetter("verdict")
 _LEAST_MISSING = 0.001  # share of missing cells below which a column is not named
 
 
@@ -55,6 +56,7 @@ def facts_of(
     """
     version = tables.versions.get(application.version_id)
     by_tool = {report.tool: report for report in reports}
+    verdicts = dict(zip(map(_OF_WHICH, reports), map(_VERDICT, reports), strict=True))
     unit = goal.objective if goal and goal.objective else application.objective
     quality = _quality(shown, unit)
     tested, tested_by, readings = _tested(shown, unit)
@@ -87,7 +89,7 @@ def facts_of(
         readings=readings,
         meter=_verdict(by_tool.get("meter")),
         picked="pick" in by_tool,
-        watched=_verdict(by_tool.get("monitor")),
+        watched=verdicts.get(("monitor", application.live_model_id), ""),
         debugged="debug" in by_tool,
         moved=moved,
         remedy=_proposed(by_tool.get("debug"), by_tool.get("monitor")),

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from easeml.contract.gates import BoughtLabels, Gate, Gates, NewGate, WaitingModel
 from easeml.contract.states import VersionState
@@ -57,8 +57,8 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
         application = tables.applications.get(application_id)
         _refuse_while_a_model_is_rolled_out(tables, application)
         version = tables.versions.get(application.version_id)
-        config = _configured(wish, version)
         before = kept.active(tables, application.id)
+        config = _configured(tables, application, wish, before)
         is_whole = before is not None and reserves.is_whole(store, version, before)
         if before is not None and is_whole and _is_same(before, config, wish):
             return show(tables, application)
@@ -353,10 +353,14 @@ def _too_few(rows: int, needed: int | None) -> str:
     )
 
 
-def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
-    """Return the configuration that a wish means for the data."""
+def _configured(
+    tables: Tables, application: Application, wish: NewGate, before: records.Gate | None
+) -> "Config":
+    """Return the configuration that a wish means. ``before``: the gate that there is."""
+    from easeml.lifecycle import gates
     from easeml.lifecycle.ci import read_config
 
+    version = tables.versions.get(application.version_id)
     if version.state != VersionState.READY:
         raise Conflict("The data is not prepared.", where=version.id, remedy="Ask again later.")
     told = wish.model_dump(exclude={"metric", "positive", "scale", "labels", "rows"})
@@ -373,13 +377,31 @@ def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
             "The target is a number, which is never exactly right.",
             where="metric",
             remedy="Use absolute-error with a scale, the largest error that counts, and a "
-            "condition such as o - n > 0.1 +/- 0.05.",
+            "condition such as o - n > 0.1 +/- 0.05, in the unit of the target.",
         )
     if told["metric"] == "f1":
         told["positive"] = wish.positive
     if told["metric"] == "absolute-error":
-        told["scale"] = wish.scale
-    return read_config(told)
+        told["scale"] = wish.scale or _usual_scale(tables, application, told, before)
+    config = read_config(told)
+    gates.check_direction(config)
+    return config
+
+
+def _usual_scale(
+    tables: Tables, application: Application, told: dict[str, Any], before: records.Gate | None
+) -> float:
+    """Return the largest error that counts where nobody says which.
+
+    Where the gate ``before`` asks for the same, it is that one's: repeated, a wish changes nothing.
+    """
+    from easeml.lifecycle.ci import read_config
+
+    if before:
+        config = kept.ledger_of(before).config
+        if config == read_config({**told, "scale": config.scale}):
+            return config.scale
+    return rollouts.usual_scale(tables, application)
 
 
 def _refuse_while_test_rows_are_read(tables: Tables, application: Application) -> None:

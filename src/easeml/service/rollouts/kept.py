@@ -302,7 +302,7 @@ def scale_of(tables: Tables, application: Application, rule: RolloutRule) -> flo
     """Return the largest error that counts, 0 of classes; raises ``Conflict`` if none is known."""
     if kind_of_target(tables, application) == _CATEGORY:
         return 0.0
-    return rule.scale or _scale(tables, application)
+    return rule.scale or usual_scale(tables, application)
 
 
 def power_of(application: Application, rollout: Rollout) -> int:
@@ -341,9 +341,9 @@ def _measured(tables: Tables, application: Application, objective: str) -> float
     return float(found["value"]) if found else 0.0
 
 
-def _scale(tables: Tables, application: Application) -> float:
+def usual_scale(tables: Tables, application: Application) -> float:
     """Return the largest error that counts: twice what serves is off by on validation rows."""
-    error = _measured(tables, application, "rmse")
+    error = _measured(tables, application, "rmse") if application.live_model_id else 0.0
     if error <= 0:
         raise Conflict(
             "It is not known how far off the model that serves is.",
