@@ -154,6 +154,13 @@ def test_signal_is_the_range_of_the_gap():
     assert reading.to_json()["high"] is None
 
 
+def test_few_test_rows_do_not_call_validation_rows_fresh():
+    """Eight test rows: "fresh: at most 0.656 above the truth: go on"."""
+    reading, _ = Meter(examples=8, tolerance=0.64, delta=0.05).read(0.4, np.array([1, 0] * 4))
+    assert (reading.signal, reading.is_above) == (1, None)
+    assert "cannot tell: they are sure within 0.491 only. Label more" in reading.advice
+
+
 def test_a_gap_on_an_edge_belongs_to_the_lower_range():
     meter = Meter(1000, edges=(0.25,), tolerance=0.2, delta=0.01)
     assert meter.read(0.75, scores(500, 1000))[0].signal == 1

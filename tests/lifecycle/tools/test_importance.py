@@ -191,3 +191,11 @@ def test_few_rows_call_no_column_needless_that_may_be_needed() -> None:
     ((_, loss, error),) = [row for row in answer.tables[0].rows if row[0] == "x1"]
     assert loss < 2 * error  # not measurable, with these rows
     assert "1 column costs 0.01 at most" in answer.advice  # x0, at which the model does not look
+
+
+def test_a_handful_of_rows_is_said_to_be_too_few() -> None:
+    """Of six rows, a column was named that "costs 0.3667 of quality", without a doubt."""
+    few = tool_named("importance").answer(facts(6), {})
+    assert "6 rows are too few to tell how far these numbers are chance." in few.notes
+    many = tool_named("importance").answer(facts(60), {})
+    assert not any("too few" in note for note in many.notes)

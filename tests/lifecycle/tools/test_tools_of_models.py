@@ -208,6 +208,14 @@ def test_few_test_rows_cannot_tell_that_a_model_is_overfitted() -> None:
     assert "few test rows cannot tell" in answer.advice
 
 
+@pytest.mark.parametrize("rows_of_test", [6, 8, 20])
+def test_a_handful_of_test_rows_tells_nothing_and_is_no_error(rows_of_test: int) -> None:
+    """Six were refused for a tolerance that nobody had asked for, eight were "fresh"."""
+    test = predicted(rows_of_test, 7, model=0.1)
+    answer = tool_named("meter").answer({**of_validation(0.1), "elsewhere": 0.0, "test": test}, {})
+    assert answer.verdict == "cannot tell"
+
+
 def test_a_meter_of_numbers_counts_small_errors() -> None:
     random = np.random.default_rng(0)
     truth = pd.Series(random.normal(size=500))

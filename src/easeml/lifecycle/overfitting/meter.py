@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from easeml.figures import Figure
 
+UNSURE = 0.25  # tolerance above which a low gap shows nothing
 EDGES = (0.02, 0.04, 0.06, 0.1)
 _VERSION = 2
 _MOST_REMAINING = 2**20
@@ -65,10 +66,11 @@ class Reading(Result):
         """Whether validation quality lies above the truth; None where the rows cannot tell."""
         if self.signal is None:
             return None
-        is_lowest = self.signal == 1
-        if not is_lowest and self.low < self.tolerance:
+        if self.signal == 1:
+            return None if self.tolerance > UNSURE else False
+        if self.low < self.tolerance:
             return None  # the truth may lie on either side
-        return not is_lowest
+        return True
 
     @property
     def advice(self) -> str:
@@ -83,13 +85,14 @@ class Reading(Result):
     def _finding(self) -> str:
         """Say how far validation quality lies above the truth, and what to do about it."""
         least, most = f"{self.low - self.tolerance:.3f}", f"{self.high + self.tolerance:.3f}"
-        if self.signal == 1:
-            return f"Validation quality is at most {most} above the truth: go on."
         if self.is_above is None:
+            looks = "no better than test quality" if self.signal == 1 else "too good"
             return (
-                "Validation quality looks too good, but so few test rows cannot tell: they are "
+                f"Validation quality looks {looks}, but so few test rows cannot tell: they are "
                 f"sure within {self.tolerance:.3f} only. Label more of them."
             )
+        if self.signal == 1:
+            return f"Validation quality is at most {most} above the truth: go on."
         if self.high == inf:
             return (
                 f"Validation quality is at least {least} above the truth: "

@@ -229,7 +229,7 @@ def _answer(state: _Measured, inputs: pd.DataFrame) -> ToolAnswer:
         assumes=_ASSUMES,
         figures=(_figure(weights),) if weights else (),
         tables=(_table(weights),) if weights else (),
-        notes=(*dominance, *_unmeasured(columns, state)),
+        notes=(*dominance, *_unmeasured(columns, state), *_of_few(state, len(inputs))),
         of_model=dominance,
         unfinished=state.steps < state.config.rounds * len(columns),
     )
@@ -368,6 +368,13 @@ def _unmeasured(columns: list[str], state: _Measured) -> tuple[str, ...]:
         return (f"{told}, of which each costs at most {most:.4f}: {listed}{more}",)
     told = f"There was no time for {len(names):,} columns: {listed}{more}"
     return (f"{told} Nothing is known of their importance.",)
+
+
+def _of_few(state: _Measured, rows: int) -> tuple[str, ...]:
+    """Return what is to be said where there are too few rows to leave some out."""
+    if state.without:
+        return ()
+    return (f"{rows} rows are too few to tell how far these numbers are chance.",)
 
 
 TOOLS = (

@@ -98,7 +98,9 @@ def _begun(config: MeterConfig, examples: int, elsewhere: float) -> Meter:
     tolerance = config.tolerance
     if tolerance is None:
         learned = code_length(History(), len(EDGES) + 1, config.reports) + elsewhere
-        tolerance = min(0.99, deviation(learned, examples, config.delta))
+        # Of very few rows, even good models are measured within more than half of all only.
+        supported = [deviation(learned, examples, config.delta, at) for at in (0.5, 1.0)]
+        tolerance = min(0.99, max(supported))
     return Meter(
         examples=examples,
         tolerance=tolerance,
