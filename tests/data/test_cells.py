@@ -373,6 +373,8 @@ def test_a_browser_is_given_the_file_of_a_picture(kind: str) -> None:
     assert base64.b64decode(text) == file.getvalue()
 
 
-@pytest.mark.parametrize("data", [b"", b"<svg onload='alert(1)'/>", b"\xff\xd8\xff" + bytes(70_000)])
+@pytest.mark.parametrize(
+    "data", [b"", b"<svg onload='alert(1)'/>", b"\xff\xd8\xff" + bytes(70_000)]
+)
 def test_no_other_file_is_given_to_a_browser(data: bytes) -> None:
     assert file_url(data) is None

@@ -42,11 +42,26 @@ def test_a_guessed_target_is_asked_for(store: Store, bob: Caller) -> None:
     assert applications.propose(store, bob, chosen).target == "colour"
 
 
-@pytest.mark.parametrize(("rare", "default"), [(6, "balanced-accuracy"), (24, "accuracy")])
+@pytest.mark.parametrize("others", [[["red", 1]], [["red", 1], ["green", 1]]])
+def test_one_class_alone_with_more_than_one_row_is_refused(
+    store: Store, bob: Caller, others: list[list]
+) -> None:
+    """It started, and every model failed: "the target is constant in the training rows"."""
+    counts = {"values": [["blue", 50], *others], "others": 0}
+    columns = with_target(distribution=counts, distinct=1 + len(others))
+    dataset = ingested(store, bob, columns=columns)
+    with pytest.raises(InvalidInput, match="One class alone has more than one row") as refused:
+        applications.propose(store, bob, Declaration(dataset_id=dataset))
+    assert "Add rows of the other classes" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("rare", "default"), [(10, "balanced-accuracy"), (40, "accuracy"), (3, "accuracy")]
+)
 def test_where_one_class_has_nearly_all_rows_accuracy_tells_little(
     store: Store, bob: Caller, rare: int, default: str
 ) -> None:
-    counts = {"values": [["blue", 60 - rare], ["red", rare]], "others": 0}
+    counts = {"values": [["blue", 100 - rare], ["red", rare]], "others": 0}
     dataset = ingested(store, bob, columns=with_target(distribution=counts))
     found = applications.propose(store, bob, Declaration(dataset_id=dataset))
     assert [one.name for one in found.objectives if one.default] == [default]

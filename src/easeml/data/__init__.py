@@ -34,7 +34,12 @@ from easeml.data.rows.parsing import (
 )
 from easeml.data.rows.parts import RowParts
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
-from easeml.data.types.column_report import ColumnReport, commonest_share
+from easeml.data.types.column_report import (
+    FEW_OF_CLASS,
+    ColumnReport,
+    class_counts,
+    commonest_share,
+)
 from easeml.data.types.declared_columns import Columns, declare_columns
 from easeml.data.types.pictures import pixels
 from easeml.data.types.table_schemas import kinds_of, with_gaps, without_columns
@@ -110,6 +115,7 @@ __all__ = [
     "CELLS_COLUMN",
     "EXPLAIN",
     "FEWEST_ROWS",
+    "FEW_OF_CLASS",
     "FILL_ABSENT",
     "FILL_EMPTY",
     "FORECAST",
@@ -147,6 +153,7 @@ __all__ = [
     "cell_text",
     "check_renewed",
     "check_whole",
+    "class_counts",
     "commonest_share",
     "compare",
     "croissant",

@@ -410,7 +410,7 @@ def test_what_nobody_measured_comes_before_what_surely_brings_next_to_nothing():
     served=st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)).map(sorted),
 )
 def test_what_a_model_reaches_can_be_reached(best: list[float], served: list[float]):
-    """"The best that any model can reach is 57.9 %" stood beside a model of 81.8 %."""
+    """ "The best that any model can reach is 57.9 %" stood beside a model of 81.8 %."""
     known = Estimate(best[1], best[0], best[2])
     found = replace(UNDECIDED, best=known).beside(Estimate(served[1], served[0], served[2])).best
     assert found.low <= found.value <= found.high

@@ -16,6 +16,7 @@ NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
 PROPOSED = "Proposed as the target:"  # what the evidence of a proposed target goes on with
 UNSURE_TARGET = "What to predict is not sure"  # how the note on a target that is a guess begins
 SUSPICION = " Suspected to leak"  # what the evidence of a leak goes on with
+FEW_OF_CLASS = 10  # rows, below which hardly anything is learned or measured of a class
 SURE_OF_TARGET = 0.7  # from which on a proposed target is taken without asking
 
 
@@ -74,6 +75,11 @@ def commonest_share(report: ColumnReport) -> float:
     counts = [*found.get("counts", []), *dict(found.get("values", [])).values()]
     total = sum(counts) + found.get("others", 0)
     return max(counts, default=0) / max(total, 1)
+
+
+def class_counts(report: ColumnReport) -> dict[str, int]:
+    """Return the rows of each class of a category, as far as they were counted one by one."""
+    return dict(report.distribution.get("values", ()))
 
 
 def dimensions(

@@ -11,12 +11,14 @@ from operator import attrgetter
 from easeml.data.errors import DatasetError, did_you_mean, told_setting
 from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import (
+    FEW_OF_CLASS,
     PROPOSED,
     SURE_OF_TARGET,
     SUSPICION,
     TYPES,
     WEIGHT,
     ColumnReport,
+    class_counts,
 )
 from easeml.data.types.label_lists import LABELS, in_words
 from easeml.data.types.number_forms import checked_form, number_form
@@ -28,6 +30,7 @@ from easeml.schema import Schema
 
 _SURE_OF_LEAK = 0.8
 _SURE_OF_TIME = 0.8  # in whose order the rows are
+_NAMED_CLASSES = 3
 _LEFT_OUT = "You left it out."
 
 
@@ -37,6 +40,7 @@ class Columns:
 
     ``leak_notes``: of inputs that may know the target. ``time_notes``: of rows that have little but
     their time. ``group_notes``: of rows of the same somebody, whose answers are alike.
+    ``rare_notes``: of classes with few rows.
     """
 
     columns: list[ColumnReport]
@@ -47,6 +51,7 @@ class Columns:
     leak_notes: list[str]
     time_notes: list[str]
     group_notes: list[str]
+    rare_notes: list[str]
 
 
 def declare_columns(
@@ -282,6 +287,7 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
         leak_notes=_leak_notes(inputs, target),
         time_notes=_time_notes(inputs, answer),
         group_notes=_group_notes(columns, target),
+        rare_notes=_rare_notes(answer),
     )
 
 
@@ -323,6 +329,22 @@ def _group_notes(columns: Sequence[ColumnReport], target: str) -> list[str]:
         f"test rows, so the quality is that for a known '{name}'. Keep it if you will predict for "
         f"these; if for others, test on others (--split 'group:{name}')."
         for name, fact in alike
+    ]
+
+
+def _rare_notes(answer: ColumnReport) -> list[str]:
+    """What is said of classes with so few rows that hardly anything is learned or measured of them."""
+    counts = class_counts(answer) if answer.type == "category" else {}
+    few = sorted((count, name) for name, count in counts.items() if count < FEW_OF_CLASS)
+    if not few:
+        return []
+    listed = ", ".join(f"'{name}' {count}" for count, name in few[:_NAMED_CLASSES])
+    more = ", ..." if len(few) > _NAMED_CLASSES else ""
+    which = "1 class has" if len(few) == 1 else f"{len(few)} classes have"
+    return [
+        f"{which} fewer than {FEW_OF_CLASS} rows in '{answer.name}' ({listed}{more}): models hardly "
+        "learn them, and what a model reaches on them can hardly be measured. Add rows of them, or "
+        "join them with other classes."
     ]
 
 

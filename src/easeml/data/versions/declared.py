@@ -102,6 +102,7 @@ def declare(
     pool = rows.loc[~has_answer & counts].reset_index(drop=True)
     notes = [
         *final.leak_notes,
+        *final.rare_notes,
         *final.notes,
         *_label_notes(report_named(final.target, final.columns)),
         *_time_notes(final, way, series, past_only),

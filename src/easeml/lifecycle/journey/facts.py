@@ -58,7 +58,6 @@ class Feasible:
             return None
         return replace(self, best=Estimate(best.value, *bounds), answers=answers)
 
-
     def beside(self, served: Estimate) -> Feasible:
         """Return this beside what serves, in the same unit: what it reaches can be reached."""
         best = self.best

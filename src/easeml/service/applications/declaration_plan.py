@@ -14,6 +14,7 @@ from easeml.data import (
     ColumnReport,
     Columns,
     Split,
+    class_counts,
     declare_columns,
 )
 from easeml.errors import Conflict, InvalidInput, NotReady
@@ -59,6 +60,7 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     _check_rows(upload)
     declaration = forecasts.split_by_time(declaration, upload)
     columns = _declare_columns(upload, declaration)
+    _check_classes(columns)
     forecasts.check(declaration, columns, upload.summary.rows or 0)
     fitting = objectives.fitting(registry, columns, weighted=bool(declaration.weight))
     objective = objectives.chosen(declaration, fitting, registry, columns.schema_out)
@@ -78,6 +80,9 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
     ``trials`` help to predict costs.
     """
     columns = plan.columns
+    notes = list(columns.rare_notes)
+    if plan.declaration.split == "random":
+        notes += columns.group_notes
     costs = _predicted_costs(plan, registry, trials)
     return Proposal(
         columns=[Column(**report.to_json()) for report in columns.columns],
@@ -89,7 +94,7 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
         labels=labels_of(columns.schema_out.to_json()) or [],
         models=[_option(match, costs.get(match.module.name)) for match in plan.models],
         forecast=forecasts.shown(plan.rules),
-        notes=columns.group_notes if plan.declaration.split == "random" else [],
+        notes=notes,
     )
 
 
@@ -183,6 +188,18 @@ def _check_rows(upload: DatasetVersion) -> None:
         where=upload.id,
         remedy=f"Upload at least {FEWEST_ROWS} rows with a value of the target, "
         "several of each class.",
+    )
+
+
+def _check_classes(columns: Columns) -> None:
+    answer = next(one for one in columns.columns if one.name == columns.target)
+    counts = sorted(class_counts(answer).values())
+    if answer.type != "category" or len(counts) != answer.distinct or counts[-2] > 1:
+        return
+    raise InvalidInput(
+        "One class alone has more than one row: the others can be learned or tested, not both.",
+        where=f"column '{columns.target}'",
+        remedy="Add rows of the other classes, or name another target.",
     )
 
 

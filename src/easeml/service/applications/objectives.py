@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from easeml.contract.applications import Declaration, ObjectiveFamily, ObjectiveOption
-from easeml.data import Columns, commonest_share
+from easeml.data import FEW_OF_CLASS, Columns, class_counts, commonest_share
 from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry, labels_of, objective_for
 from easeml.modules.calls import cost_arguments, read_call, written
@@ -20,11 +20,15 @@ _COST = "cost"
 def fitting(registry: Registry, columns: Columns, *, weighted: bool = False) -> list[Module]:
     """The objectives, the default first: where one class has nearly all rows, balanced accuracy.
 
-    ``weighted``: those that count rows by their weights.
+    Not where no other class has rows enough to measure it by. ``weighted``: those that count rows
+    by their weights.
     """
     found = registry.objectives_for(columns.schema_out, weighted=weighted)
     answer = next(one for one in columns.columns if one.name == columns.target)
     if answer.type != "category" or commonest_share(answer) < _IMBALANCED:
+        return found
+    others = sorted(class_counts(answer).values())[:-1]
+    if max(others, default=FEW_OF_CLASS) < FEW_OF_CLASS:
         return found
     return sorted(found, key=lambda one: one.name != _BALANCED)
 
