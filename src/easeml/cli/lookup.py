@@ -18,7 +18,4 @@ def first_that(is_it: Callable[[T], object], rows: Iterable[T], otherwise: Easem
 
 def first_holding(sentences: Mapping[str, object]) -> str:
     """Return the first of the sentences that holds; empty where none does."""
-    for sentence, holds in sentences.items():
-        if holds:
-            return sentence
-    return ""
+    return next(filter(sentences.get, sentences), "")

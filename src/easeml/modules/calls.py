@@ -108,9 +108,8 @@ def cost_arguments(costs: Mapping[str, Mapping[str, float]], unit: str = "") -> 
     """
     found = []
     for true, row in costs.items():
-        for said, cost in row.items():
-            if cost != 0:
-                found.append(f"{quoted(true)} as {quoted(said)}={cost:.15g}")
+        costly = filter(row.get, row)
+        found += [f"{quoted(true)} as {quoted(said)}={row[said]:.15g}" for said in costly]
     if unit:
         found.append(f"{UNIT}={quoted(unit)}")
     return found

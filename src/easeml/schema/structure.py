@@ -237,10 +237,7 @@ def is_wildcard(dim: Dim) -> bool:
 
 def wildcard_place(dims: Sequence[Dim]) -> int | None:
     """The place of the first wildcard; None if there is none."""
-    for place, dim in enumerate(dims):
-        if is_wildcard(dim):
-            return place
-    return None
+    return next((place for place, dim in enumerate(dims) if is_wildcard(dim)), None)
 
 
 def path_of(node: Node, value: Field) -> str:

@@ -99,10 +99,11 @@ def _chosen(rows: Sequence[Row]) -> tuple[Reference, ...]:
 
 def _best_so_far(rows: Sequence[Row]) -> list[Series]:
     """Return the best of each row's search, where there is one."""
-    points = []
-    for place, row in enumerate(rows):
-        if row.search.best is not None:
-            points.append(Point(float(row.search.best), float(place)))
+    points = [
+        Point(float(row.search.best), float(place))
+        for place, row in enumerate(rows)
+        if row.search.best is not None
+    ]
     return points_series("best so far", points, "text", "tick")
 
 

@@ -79,6 +79,8 @@ def commonest_share(report: ColumnReport) -> float:
 
 def class_counts(report: ColumnReport) -> dict[str, int]:
     """Return the rows of each class of a category, as far as they were counted one by one."""
+    if report.type != "category":
+        return {}
     return dict(report.distribution.get("values", ()))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, compress, filterfalse
 from operator import attrgetter
 
-from easeml.data.errors import DatasetError, did_you_mean, told_setting
+from easeml.data.errors import DatasetError, did_you_mean, first_of, told_setting
 from easeml.data.types.cells import CELLS
 from easeml.data.types.column_report import (
     FEW_OF_CLASS,
@@ -334,17 +334,14 @@ def _group_notes(columns: Sequence[ColumnReport], target: str) -> list[str]:
 
 def _rare_notes(answer: ColumnReport) -> list[str]:
     """What is said of classes with so few rows that hardly anything is learned or measured of them."""
-    counts = class_counts(answer) if answer.type == "category" else {}
-    few = sorted((count, name) for name, count in counts.items() if count < FEW_OF_CLASS)
+    counts = class_counts(answer)
+    few = [f"{name} ({rows})" for name, rows in counts.items() if rows < FEW_OF_CLASS]
     if not few:
         return []
-    listed = ", ".join(f"'{name}' {count}" for count, name in few[:_NAMED_CLASSES])
-    more = ", ..." if len(few) > _NAMED_CLASSES else ""
-    which = "1 class has" if len(few) == 1 else f"{len(few)} classes have"
     return [
-        f"{which} fewer than {FEW_OF_CLASS} rows in '{answer.name}' ({listed}{more}): models hardly "
-        "learn them, and what a model reaches on them can hardly be measured. Add rows of them, or "
-        "join them with other classes."
+        f"Classes of '{answer.name}' with fewer than {FEW_OF_CLASS} rows: "
+        f"{first_of(few, _NAMED_CLASSES)}. Models hardly learn them, and what they reach on them "
+        "can hardly be measured. Add rows of them, or join them with other classes."
     ]
 
 

@@ -104,10 +104,11 @@ def _rows_of(folder: str | Path) -> pd.DataFrame:
     if not has_several:
         kinds |= kinds_of(version.schema_out)
     refuse_cells(kinds)
-    parts = []
-    for role, frame in version.frames.items():
-        if len(frame):
-            parts.append(beside(frame, version.weights).assign(**{ROLE_COLUMN: role}))
+    parts = [
+        beside(frame, version.weights).assign(**{ROLE_COLUMN: role})
+        for role, frame in version.frames.items()
+        if len(frame)
+    ]
     rows = pd.concat(parts, ignore_index=True)
     rows = rows.loc[~rows[ROW].isin(version.off)].sort_values(ROW)
     # Its id and its role stand behind the row.

@@ -62,10 +62,9 @@ class MlflowServer:
     def tag_of(self, experiment: str, key: str) -> str:
         """Return a tag of an experiment; empty where it has none."""
         found = self._find("/experiments/get", experiment_id=experiment)
-        for tag in found.get("experiment", {}).get("tags", []):
-            if tag["key"] == key:
-                return str(tag["value"])
-        return ""
+        tags = found.get("experiment", {}).get("tags", [])
+        by_key = {tag["key"]: str(tag["value"]) for tag in tags}
+        return by_key.get(key, "")
 
     def set_tag(self, experiment: str, key: str, value: str) -> None:
         """Set a tag of an experiment."""

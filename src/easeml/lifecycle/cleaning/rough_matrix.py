@@ -29,11 +29,8 @@ class RoughColumns:
 
     def without(self, name: str) -> np.ndarray:
         """Return (N, D') float64: all columns but one, for models that learn that one."""
-        others = [np.zeros((self._rows, 1))]
-        for other, block in self._blocks.items():
-            if other != name:
-                others.append(block)
-        return np.concatenate(others, axis=1)
+        others = [block for other, block in self._blocks.items() if other != name]
+        return np.concatenate([np.zeros((self._rows, 1)), *others], axis=1)
 
 
 def _block(text: Column, missing: Column) -> np.ndarray:

@@ -78,11 +78,12 @@ def find_rules(codes: np.ndarray, names: Sequence[str]) -> list[Rule]:
     value (Goodman and Kruskal's lambda, 1954) in the groups of two rows and more, and these have at
     least three rows on average and half of all rows.
     """
-    rules = []
-    for given, then in itertools.permutations(range(codes.shape[1]), 2):
-        if _strength(codes[:, given], codes[:, then]) >= _STRENGTH:
-            rules.append(Rule((names[given],), names[then]))
-    return rules
+    pairs = itertools.permutations(range(codes.shape[1]), 2)
+    return [
+        Rule((names[given],), names[then])
+        for given, then in pairs
+        if _strength(codes[:, given], codes[:, then]) >= _STRENGTH
+    ]
 
 
 def _strength(given: np.ndarray, then: np.ndarray) -> float:

@@ -23,10 +23,8 @@ def rows_with_rare_values(
     A category may decide if rows that share a value agree more than others do, or if too few share
     any to tell. Of the errors in these rows nothing can be said.
     """
-    deciding = []
-    for column in columns:
-        if column.levels is not None and _may_decide(column.levels, target):
-            deciding.append(column.levels)
+    levels_of = [column.levels for column in columns if column.levels is not None]
+    deciding = [levels for levels in levels_of if _may_decide(levels, target)]
     parts = []
     for fold in folds:
         rare = np.zeros(len(fold.test), dtype=bool)

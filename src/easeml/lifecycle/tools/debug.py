@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -252,9 +253,8 @@ def _slices(found: Debugged, config: DebugConfig) -> Table:
 def _causes(found: Debugged) -> Table:
     rows = []
     for place, one in enumerate(found.diagnoses, 1):
-        for cause in one.causes:
-            if round(cause.mistakes, 1) > 0:
-                rows.append(_cause_row(place, cause))
+        told = [cause for cause in one.causes if round(cause.mistakes, 1) > 0]
+        rows += map(partial(_cause_row, place), told)
     columns = ("Slice", "Cause", "Explains", "From", "To", "Evidence")
     note = "Mistakes more than elsewhere that a cause explains, with 95 % intervals."
     return Table("Why", columns, tuple(rows), note)

@@ -62,10 +62,9 @@ def _rows(
 
 def _node_of(column: str, schema_in: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what the schema says of a column."""
-    for name, node in schema_in["nodes"].items():
-        if node.get("column", name) == column:
-            return node
-    return {}
+    nodes = schema_in["nodes"]
+    by_column = {node.get("column", name): node for name, node in nodes.items()}
+    return by_column.get(column, {})
 
 
 def _name(text: str | None, is_number: bool) -> Any:

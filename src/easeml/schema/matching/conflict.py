@@ -91,11 +91,8 @@ def _fixed_values(schema: Structure) -> Iterator[tuple[Node, Field]]:
 
 def _class_users(destination: Structure, name: str) -> str:
     """The places of a class, in words."""
-    users = []
-    for node, value in _fixed_values(destination):
-        if value.class_name == name:
-            users.append(place(node, value))
-    return listed(users)
+    pairs = _fixed_values(destination)
+    return listed([place(node, value) for node, value in pairs if value.class_name == name])
 
 
 def _sizes(destination: Structure, source: Structure, key: str) -> str:

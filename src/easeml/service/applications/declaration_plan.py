@@ -194,7 +194,7 @@ def _check_rows(upload: DatasetVersion) -> None:
 def _check_classes(columns: Columns) -> None:
     answer = next(one for one in columns.columns if one.name == columns.target)
     counts = sorted(class_counts(answer).values())
-    if answer.type != "category" or len(counts) != answer.distinct or counts[-2] > 1:
+    if len(counts) != answer.distinct or counts[-2] > 1:
         return
     raise InvalidInput(
         "One class alone has more than one row: the others can be learned or tested, not both.",

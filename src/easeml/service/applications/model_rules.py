@@ -133,11 +133,12 @@ def _models_left_out(tables: Tables, registry: Registry, application: Applicatio
     version = tables.versions.get(application.version_id)
     if not version.schema_out:
         return []
-    found = []
-    for match in matching(registry, version.schema_in, version.schema_out, application.rules):
-        if match.why_not == NOT_MONOTONIC:
-            found.append(LeftOut(what="model", name=match.module.name, reason=match.why_not))
-    return found
+    matches = matching(registry, version.schema_in, version.schema_out, application.rules)
+    return [
+        LeftOut(what="model", name=match.module.name, reason=match.why_not)
+        for match in matches
+        if match.why_not == NOT_MONOTONIC
+    ]
 
 
 def _unlikely(

@@ -25,10 +25,9 @@ def fitting(registry: Registry, columns: Columns, *, weighted: bool = False) -> 
     """
     found = registry.objectives_for(columns.schema_out, weighted=weighted)
     answer = next(one for one in columns.columns if one.name == columns.target)
-    if answer.type != "category" or commonest_share(answer) < _IMBALANCED:
-        return found
-    others = sorted(class_counts(answer).values())[:-1]
-    if max(others, default=FEW_OF_CLASS) < FEW_OF_CLASS:
+    counts = sorted(class_counts(answer).values())
+    is_measured = max(counts[:-1], default=0) >= FEW_OF_CLASS
+    if not is_measured or commonest_share(answer) < _IMBALANCED:
         return found
     return sorted(found, key=lambda one: one.name != _BALANCED)
 
@@ -148,10 +147,8 @@ def _named(declaration: Declaration) -> str | None:
 
 
 def _why_none(registry: Registry, target: Schema) -> str:
-    reasons = set()
-    for module in registry.of_kind("objective"):
-        if module.schema_in is not None:
-            reasons.add(module.schema_in.why_not(target))
+    schemas = [module.schema_in for module in registry.of_kind("objective")]
+    reasons = {schema.why_not(target) for schema in schemas if schema is not None}
     return " ".join(sorted(reasons))
 
 

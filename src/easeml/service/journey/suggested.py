@@ -181,7 +181,4 @@ def _shown_by(told: records.Suggestion, jobs: Sequence[Job]) -> Job | None:
     shows = _SHOWS.get(told.kind)
     if shows is None:
         return None
-    for job in jobs:
-        if shows(job.id, told.job_id):
-            return job
-    return None
+    return next((job for job in jobs if shows(job.id, told.job_id)), None)

@@ -226,10 +226,7 @@ def _known(tables: Tables, rollout: Rollout, rows: list[ProductionRow]) -> set[s
     truths = truths_of(tables, rollout, by_counted[False])
     target = target_of(tables, rollout)
     known = set(map(attrgetter("id"), by_counted[True]))
-    for id, truth in truths.items():
-        if target.true(truth) is not None:
-            known.add(id)
-    return known
+    return known.union(id for id, truth in truths.items() if target.true(truth) is not None)
 
 
 def _done(rows: list[ProductionRow], length: int) -> str:

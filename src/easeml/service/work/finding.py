@@ -115,10 +115,9 @@ def request_remedy(tx: Transaction, application: Application, report: str, remed
 
 def under_way(tables: Tables, application: Application) -> Task | None:
     """Return the task that is looking; None where none is."""
-    for task in requests.under_way(tables, KIND, application.version_id):
-        if Told.from_json(task.payload).application_id == application.id:
-            return task
-    return None
+    tasks = requests.under_way(tables, KIND, application.version_id)
+    by_application = {Told.from_json(task.payload).application_id: task for task in tasks}
+    return by_application.get(application.id)
 
 
 def _preparing(tables: Tables, version_id: str) -> Task | None:

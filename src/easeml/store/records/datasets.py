@@ -56,10 +56,7 @@ class DatasetVersion:
     @property
     def target(self) -> ColumnSeen | None:
         """The column that is predicted; None where there is none."""
-        for column in self.columns:
-            if column["role"] == "target":
-                return column
-        return None
+        return next((column for column in self.columns if column["role"] == "target"), None)
 
     @property
     def target_type(self) -> str:

@@ -146,11 +146,8 @@ async def _inputs(context: PageContext) -> list[Column]:
     application = await pages.load(context)
     version = await context.client.version(application.version_id)
     unasked = application.forecast.past_only if application.forecast else []
-    inputs = []
-    for column in version.columns:
-        if column.role == "input" and column.name not in unasked:
-            inputs.append(column)
-    return inputs
+    inputs = [column for column in version.columns if column.role == "input"]
+    return [column for column in inputs if column.name not in unasked]
 
 
 async def _content(file: UploadFile) -> bytes:

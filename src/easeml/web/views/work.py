@@ -122,10 +122,8 @@ async def _show(
 async def _given(context: PageContext, application_id: str) -> Share | None:
     """Return the share of a person who may only label the application; None for all others."""
     shared = await context.client.shared()
-    for one in shared.items:
-        if (one.application_id, one.role) == (application_id, ShareRole.LABELLER):
-            return one
-    return None
+    wanted = (application_id, ShareRole.LABELLER)
+    return next((one for one in shared.items if (one.application_id, one.role) == wanted), None)
 
 
 async def _turn(context: PageContext, application_id: str) -> dict[str, Any]:
