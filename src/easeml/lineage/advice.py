@@ -40,6 +40,19 @@ def augment(
     return augmentation.augment(relation, copies, ways, synonyms, seed)
 
 
+def embed(
+    relation: Relation,
+    columns: Sequence[str] | None = None,
+    dimensions: int = 30,
+    keep: bool = False,
+    seed: int = 0,
+) -> Relation:
+    """Put numbers in the place of texts (``lifecycle.embedding.embed``)."""
+    from easeml.lifecycle import embedding
+
+    return embedding.embed(relation, columns, dimensions, keep, seed)
+
+
 def weak_labels(
     relation: Relation,
     functions: Sequence[Any],
@@ -111,6 +124,7 @@ def check_labels(
 ADVICE: Mapping[str, Any] = {
     "augment": augment,
     "clean": clean,
+    "embed": embed,
     "weak_labels": weak_labels,
     "predict": predict,
     "check_labels": check_labels,

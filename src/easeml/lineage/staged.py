@@ -186,6 +186,21 @@ class StagedRelation(Relation):
         """
         return self._then("augment", copies, ways, dict(synonyms or {}), seed)
 
+    def embed(
+        self,
+        columns: Sequence[str] | None = None,
+        dimensions: int = 30,
+        keep: bool = False,
+        seed: int = 0,
+    ) -> Self:
+        """Put numbers in the place of texts, learned from train rows.
+
+        ``dimensions``: numbers a text; ``keep``: the texts stay beside them. See
+        ``lifecycle.embedding.embed``.
+        """
+        named = None if columns is None else list(columns)
+        return self._then("embed", named, dimensions, keep, seed)
+
     def weak_labels(
         self,
         functions: Sequence[Any],
