@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import filterfalse
 from typing import Any
 
 import numpy as np
@@ -65,8 +64,9 @@ def weak_labels(
 def _labels(column: Sequence[Any], functions: Sequence[LabelFunction]) -> list[Any]:
     """Return the labels that occur, and those that descriptions name, sorted."""
     found = {label for label in column if label is not None}
-    described = filterfalse(callable, functions)
-    found |= {one["label"] for one in described if "label" in one}
+    for function in functions:
+        if not callable(function) and "label" in function:
+            found.add(function["label"])
     try:
         return sorted(found)
     except TypeError as error:

@@ -43,7 +43,8 @@ class TextColumn:
 
         vectorizer = TfidfVectorizer(ngram_range=(3, 4), analyzer="char_wb")
         try:
-            weights = vectorizer.fit_transform(filled(texts)).astype(np.float32)
+            counted: Any = vectorizer.fit_transform(filled(texts))
+            weights = counted.astype(np.float32)
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
