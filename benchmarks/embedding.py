@@ -45,7 +45,7 @@ def with_wrong_labels(frame: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
     """Return the frame with other labels in some rows."""
     kinds = sorted(frame["kind"].unique())
     after = dict(zip(kinds, [*kinds[1:], kinds[0]], strict=True))
-    labels = frame["kind"].copy()
+    labels: Any = frame["kind"].copy()
     labels[rows] = labels[rows].map(after)
     return frame.assign(kind=labels)
 
