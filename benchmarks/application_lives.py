@@ -61,6 +61,7 @@ from easeml.lifecycle.ci import (
 )
 from easeml.lifecycle.gates import (
     TWO_TESTS,
+    Tested,
     examine,
     narrowed,
     open_gate,
@@ -286,7 +287,7 @@ def answered(ledgers: Tests, test_set: TestSet, regions: np.ndarray, name: str) 
     answer = "unknown"
     if ledgers.own is not None and not ledgers.own.is_exhausted:
         new, old, truth = predicted(test_set, regions, ledgers.is_own)
-        verdict, ledgers.own = examine(ledgers.own, new, old, truth)
+        verdict, ledgers.own = examine(ledgers.own, Tested(new, old, truth))
         answer = verdict.answer
     return answer if answer != "unknown" else bought(ledgers, test_set, regions)
 

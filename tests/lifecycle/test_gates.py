@@ -62,7 +62,7 @@ def lets_one_live(seed: int, judge: Callable[[Ledger, Owner, np.ndarray], tuple[
 
 def by_gate(ledger: Ledger, owner: Owner, live: np.ndarray) -> tuple[bool, Ledger]:
     models = owner.model.tolist(), live.tolist()
-    verdict, after = gates.examine(ledger, *models, owner.truth.tolist())
+    verdict, after = gates.examine(ledger, gates.Tested(*models, owner.truth.tolist()))
     return verdict.passed, Ledger.from_json(after.to_json())  # as the service keeps it
 
 
@@ -97,10 +97,10 @@ def test_a_true_gain_passes_and_no_worse_model_does() -> None:
     ledger = gates.open_gate(config(), rows)
     better = np.where(rng.random(rows) < 0.8, truth, 1 - truth).tolist()
     worse = np.where(rng.random(rows) < 0.4, truth, 1 - truth).tolist()
-    verdict, ledger = gates.examine(ledger, worse, old, truth.tolist())
+    verdict, ledger = gates.examine(ledger, gates.Tested(worse, old, truth.tolist()))
     assert verdict.answer == "fail"
     assert "does not say" in gates.explained(verdict, ledger, rows)
-    verdict, ledger = gates.examine(ledger, better, old, truth.tolist())
+    verdict, ledger = gates.examine(ledger, gates.Tested(better, old, truth.tolist()))
     assert verdict.passed
     assert len(ledger.history) == 2
 
@@ -108,8 +108,8 @@ def test_a_true_gain_passes_and_no_worse_model_does() -> None:
 def test_the_same_two_models_spend_no_second_step() -> None:
     truth = [0, 1] * 50
     ledger = gates.open_gate(config(), 100)
-    first, ledger = gates.examine(ledger, truth, [0] * 100, truth)
-    again, after = gates.examine(ledger, truth, [0] * 100, truth)
+    first, ledger = gates.examine(ledger, gates.Tested(truth, [0] * 100, truth))
+    again, after = gates.examine(ledger, gates.Tested(truth, [0] * 100, truth))
     assert after == ledger
     assert (first.answer, again.answer) == (again.answer, first.answer)
 
@@ -117,7 +117,7 @@ def test_the_same_two_models_spend_no_second_step() -> None:
 def test_a_ledger_shows_the_answers_and_not_how_soon_they_came() -> None:
     truth = [0, 1] * 200
     ledger = gates.open_gate(config(), 400)
-    _, ledger = gates.examine(ledger, truth, [1, 0] * 200, truth)
+    _, ledger = gates.examine(ledger, gates.Tested(truth, [1, 0] * 200, truth))
     assert [(step.labels, step.rows) for step in ledger.history] == [(0, 0)]
 
 
@@ -132,8 +132,8 @@ def test_what_was_told_before_takes_more_rows() -> None:
 
 def test_worn_out_rows_refuse_and_say_what_to_do() -> None:
     ledger = gates.open_gate(config(steps=1), 10)
-    _, ledger = gates.examine(ledger, [0] * 10, [1] * 10, [0, 1] * 5)
-    verdict, same = gates.examine(ledger, [1] * 10, [0] * 10, [0, 1] * 5)
+    _, ledger = gates.examine(ledger, gates.Tested([0] * 10, [1] * 10, [0, 1] * 5))
+    verdict, same = gates.examine(ledger, gates.Tested([1] * 10, [0] * 10, [0, 1] * 5))
     assert same == ledger
     assert "worn out" in gates.explained(verdict, same, None)
 
@@ -202,10 +202,9 @@ def test_bought_labels_prove_a_gain_with_few_and_tell_how_many_are_to_come() -> 
     new = np.where(rng.random(3000) < 0.9, truth, old)
     nothing = [None] * 3000
     ledger = gates.open_reserve(config(), 3000)
-    elsewhere = (new[:200].tolist(), old[:200].tolist(), truth[:200].tolist())
-    verdict, _, outlook = gates.examine_reserve(
-        ledger, (new.tolist(), old.tolist()), nothing, elsewhere, 1000
-    )
+    elsewhere = gates.Tested(new[:200].tolist(), old[:200].tolist(), truth[:200].tolist())
+    tested = gates.Tested(new.tolist(), old.tolist(), nothing)
+    verdict, _, outlook = gates.examine_reserve(ledger, tested, elsewhere, 1000)
     assert outlook is not None
     assert all(new[row] != old[row] for row in verdict.labels_wanted)
     known = np.zeros(3000, dtype=bool)
@@ -215,7 +214,7 @@ def test_bought_labels_prove_a_gain_with_few_and_tell_how_many_are_to_come() -> 
     assert outlook.about / 4 < known.sum() < 4 * outlook.about
     assert known.sum() < outlook.most / 4
     assert outlook.low <= outlook.about <= outlook.high
-    *_, none = gates.examine_reserve(ledger, (new.tolist(), old.tolist()), nothing, elsewhere, 3)
+    *_, none = gates.examine_reserve(ledger, tested, elsewhere, 3)
     assert none is None  # three labels prove nothing, whatever they say
 
 
@@ -223,10 +222,11 @@ def test_no_larger_budget_is_advised_where_no_rows_are_left_to_ask_about() -> No
     old, new = ["a"] * 40, ["b"] * 4 + ["a"] * 36
     answers = [None] * 40
     ledger = gates.open_reserve(config(), 40)
-    elsewhere = (["a"], ["b"], ["a"])
-    verdict, after, none = gates.examine_reserve(ledger, (new, old), answers, elsewhere, 100)
+    elsewhere = gates.Tested(["a"], ["b"], ["a"])
+    tested = gates.Tested(new, old, answers)
+    verdict, after, none = gates.examine_reserve(ledger, tested, elsewhere, 100)
     assert none is None
-    rows = gates.rows_to_ask(ledger, (new, old), answers)
+    rows = gates.rows_to_ask(ledger, tested)
     assert rows == 4  # on the others the models say the same
     ample = gates.explained_by_labels(verdict, after, 0, 100, rows)
     assert "those of the 4 rows that are left could not prove" in ample
@@ -240,7 +240,7 @@ def test_a_condition_on_the_new_model_alone_says_that_it_does_not_compare() -> N
     assert "worse than the one that serves may take its place" in gates.promise(alone)
     assert "take its place" not in gates.promise(config())
     rows = [1] * 400
-    verdict, after = gates.examine(gates.open_gate(alone, 400), rows, None, rows)
+    verdict, after = gates.examine(gates.open_gate(alone, 400), gates.Tested(rows, None, rows))
     reason = gates.explained(verdict, after, None)
     assert verdict.answer == "pass"
     assert reason.endswith("It was not compared with what served.")

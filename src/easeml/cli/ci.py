@@ -69,6 +69,13 @@ def plan(
     difference: Annotated[
         float | None, typer.Option(help="Share of predictions that a commit changes at most.")
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A group of the condition and its share of the examples, as 'sex = female: 0.4'; "
+            "repeatable."
+        ),
+    ] = None,
     as_json: Json = False,
     out: Annotated[
         Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")
@@ -88,10 +95,22 @@ def plan(
             "adaptivity": adaptivity,
         }
         more = {"steps": steps, "metric": metric, "scale": scale, "difference": difference}
-        config = read_config({**keys, **more})
+        groups = dict(map(_group_and_share, group or ()))
+        config = read_config({**keys, **more, "groups": groups})
     found = make_plan(config, positives=positives)
     _write_page(found, out)
     print_told(found.to_json(), partial(_print_plan, found), as_json=as_json)
+
+
+def _group_and_share(text: str) -> tuple[str, str]:
+    group, colon, share = text.rpartition(":")
+    if not colon:
+        raise InvalidInput(
+            f"'{text}' does not say how large the group is.",
+            where="--group",
+            remedy="Write it as in --group 'sex = female: 0.4'.",
+        )
+    return group, share.strip()
 
 
 def _print_plan(found: Plan) -> None:
@@ -117,6 +136,10 @@ def test(
         Path | None,
         typer.Option(help="Predictions of the old model; may miss at the first commit."),
     ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option(help="Table of the examples, for a condition on groups of them."),
+    ] = None,
     ledger: LedgerFile = None,
     ask: Annotated[
         Path | None, typer.Option(help="Write the examples to label next to this CSV file.")
@@ -133,19 +156,22 @@ def test(
 
     Exit codes: 0 pass, 1 fail, 6 unknown (label more) or exhausted (bring a new test set).
     """
-    from easeml.cli.ci_files import ledger_path, locked, save_json
+    from easeml.cli.ci_files import ledger_path, locked, read_rows, save_json
     from easeml.cli.test_sets import record_beside
     from easeml.lifecycle.ci import commit_digest, score_examples, uses_old
 
     settings = _config(config)
     if old is None and uses_old(settings.condition):
         raise InvalidInput("The condition needs the old model's predictions.", where="--old")
+    if rows is None and settings.names_groups:
+        raise InvalidInput("The condition is about groups of the examples.", where="--rows")
     ids, truth, first, before = _read_columns(labels, new, old)
-    examples = score_examples(first, before, truth, settings)
+    cells = None if rows is None else read_rows(rows, labels, ids, len(truth))
+    examples = score_examples(first, before, truth, settings, cells)
     path = ledger or ledger_path(config)
     with record_beside(labels) as record, locked(path):
-        rows = _Rows(labels, truth, ids, new_test_set)
-        opened, known = _ledger_for(settings, path, rows, record)
+        tested = _Rows(labels, truth, ids, new_test_set)
+        opened, known = _ledger_for(settings, path, tested, record)
         verdict, after = opened.test(commit_digest(first, before), examples)
         known.ledgers[settings.digest] = after.to_json()
         record.save()

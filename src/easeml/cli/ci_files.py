@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from itertools import filterfalse
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from easeml.cli.named_files import reading, writing
 from easeml.cli.output import say_aside
-from easeml.cli.row_names import NAMES
+from easeml.cli.row_names import NAMES, place_of_ids, places_by_id
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci import Ledger
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _HEADS = ("prediction", "predictions", "predicted", "label", "labels", "target", "y", "y_pred", "y_true", "class",
           "score", "value", "truth", "oracle", "old", "new")  # fmt: skip
@@ -136,6 +139,32 @@ def _check_complete(column: Column, ids: Sequence[str]) -> None:
     lacking = set(ids) - set(column.by_id())
     if lacking:
         raise InvalidInput(f"The example '{min(lacking)}' is missing.", where=str(column.path))
+
+
+def read_rows(path: Path, labels: Path, ids: list[str] | None, examples: int) -> pd.DataFrame:
+    """Read the columns of the examples, in the order of their ``ids``, or as they stand.
+
+    ``labels``: the file whose ``examples`` these are. An empty cell is None.
+
+    Raises:
+        InvalidInput: if it lacks an example, or has one that is none.
+    """
+    from easeml.data import read_table
+
+    with reading(path):
+        table = read_table(path)
+    frame = table.to_pandas()
+    frame = frame.astype(object).where(frame != "", None)
+    place = place_of_ids(table.column_names)
+    own = None if place is None else frame.iloc[:, place].tolist()
+    places = places_by_id(ids, own, labels, path)
+    if places is None:
+        places = list(range(len(frame)))
+    if None in places or len(places) != examples:
+        raise InvalidInput(
+            f"It has {len(frame):,} rows, not those of the {examples:,} examples.", where=str(path)
+        )
+    return frame.take(places)
 
 
 def ledger_path(config: Path) -> Path:

@@ -105,6 +105,7 @@ def _print_gates(client: Client, found: Gates) -> None:
                 ("reliability", one.reliability),
                 ("steps spent", f"{one.steps_spent} of {one.steps}"),
                 ("test rows", one.rows),
+                *_groups(one),
                 ("rows that show gains", one.rows_for_gains),
                 ("rows that always tell", one.rows_needed),
                 ("for 32 models", one.rows_needed_32),
@@ -120,6 +121,10 @@ def _print_gates(client: Client, found: Gates) -> None:
             f"{found.retirable:,} worn-out test rows can be learned from, and never be test rows "
             f"again: easeml app gate {found.application_id} --retire"
         )
+
+
+def _groups(gate: Gate) -> list[tuple[str, int]]:
+    return [(f"test rows with {one.group}", one.rows) for one in gate.groups]
 
 
 def _labels(titles: Titles, gate: Gate) -> list[tuple[str, str | int | None]]:

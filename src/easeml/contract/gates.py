@@ -8,7 +8,8 @@ from easeml.contract.resources import Answer, Request
 from easeml.contract.times import Moment
 
 _CONDITION = "On n, quality of the new model, o, of the one that serves, and d, the share of \
-predictions that differ: n - o > 0.02 +/- 0.01 and d < 0.2 +/- 0.05"
+predictions that differ: n - o > 0.02 +/- 0.01 and d < 0.2 +/- 0.05; of groups of rows, too: \
+n[sex = female] - n[sex = male] > -0.1 +/- 0.05"
 
 
 class NewGate(Request):
@@ -74,6 +75,13 @@ class BoughtLabels(Answer):
     waiting: WaitingModel | None = None
 
 
+class GateGroup(Answer):
+    """A group of rows that a condition names. ``rows``: about so many test rows are in it."""
+
+    group: str
+    rows: int
+
+
 class Gate(Answer):
     """A gate. ``promise``: what it promises, in a sentence.
 
@@ -83,8 +91,9 @@ class Gate(Answer):
     where these depend on the data. ``most``: rows that its owner wants it to wear out, 0: all.
     ``rows_left``: rows that the next test may use. ``labels``: those that it may buy.
     ``worn_out``: no model can be tested any more on these rows. ``lasts``: how long they last, in a
-    sentence. ``too_few``: in words, that they are fewer than ``rows_for_gains``, and what to do;
-    empty where they are enough, or people are asked for what they cannot tell.
+    sentence. ``groups``: those that the condition names. ``too_few``: in words, that the rows are
+    fewer than ``rows_for_gains``, and what to do; empty where they are enough, or people are asked
+    for what they cannot tell.
     """
 
     id: str
@@ -105,9 +114,15 @@ class Gate(Answer):
     lasts: str
     too_few: str = ""
     most: int = 0
+    groups: list[GateGroup] = Field(default_factory=list)
     testing: bool = False  # is a model being tested now?
     labels: BoughtLabels | None = None
     created: Moment
+
+    @property
+    def waiting(self) -> WaitingModel | None:
+        """The model whose test waits for labels; None where none does."""
+        return None if self.labels is None else self.labels.waiting
 
 
 class Gates(Answer):

@@ -40,3 +40,8 @@ class PickingRule(Answer):
     says: str = ""
     began: Moment = 0.0
     why_not: str = ""
+
+    @property
+    def is_comparing(self) -> bool:
+        """Whether models that may serve are compared now, and not those that were adapted."""
+        return self.running > self.proving

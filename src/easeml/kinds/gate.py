@@ -74,9 +74,13 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
     ledger = Ledger.from_json(spec.ledger)
     rows = _tested_on(spec, version.test.sort_values("_row"), ledger.examples)
     ledger = gates.narrowed(ledger, len(rows))
-    new = predicted(inputs, "new", rows)
-    old = predicted(inputs, "old", rows) if spec.old_id else None
-    verdict, after = gates.examine(ledger, new, old, rows[version.target].tolist())
+    tested = gates.Tested(
+        new=predicted(inputs, "new", rows),
+        old=predicted(inputs, "old", rows) if spec.old_id else None,
+        answers=rows[version.target].tolist(),
+        rows=rows,
+    )
+    verdict, after = gates.examine(ledger, tested)
     needed = gates.rows_that_always_tell(ledger)
     reason = gates.explained(verdict, after, needed)
     value = {

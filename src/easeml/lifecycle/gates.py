@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import attrgetter, methodcaller
 from typing import Any
 
@@ -21,6 +21,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.ci import (
     Adaptivity,
     Config,
+    Examples,
     Ledger,
     Metric,
     Outlook,
@@ -29,11 +30,13 @@ from easeml.lifecycle.ci import (
     can_pass,
     clauses,
     commit_digest,
+    groups_of,
     labels_to_come,
     open_ledger,
     rows_that_settle,
     rows_that_show,
     score_examples,
+    uses_old,
 )
 from easeml.lifecycle.ci.outlook import rows_wanted
 from easeml.lifecycle.ci.verdict import EXHAUSTED, FAIL, PASS
@@ -50,6 +53,30 @@ _MAY_BE_WORSE = (
     "condition on n and o prevents that."
 )
 _ANSWERS = 3  # that a step can have: it holds, it does not, or the rows cannot tell
+
+
+@dataclass(frozen=True)
+class Tested:
+    """N rows on which models are tested.
+
+    ``new``, ``old``: what the models predict of them (``old`` None: the condition is about the new
+    model alone); ``answers``: what is true, None where that is not known; ``rows``: a frame of
+    them, which a condition on groups needs.
+    """
+
+    new: Sequence[Any]
+    old: Sequence[Any] | None
+    answers: Sequence[Any]
+    rows: Any = None
+
+    @property
+    def commit(self) -> str:
+        """The name of this pair of models."""
+        return commit_digest(self.new, self.old)
+
+    def scored(self, config: Config) -> Examples:
+        """Return the scores; raises as ``score_examples``."""
+        return score_examples(self.new, self.old, self.answers, config, self.rows)
 
 
 def open_gate(config: Config, rows: int, told: float = 0.0) -> Ledger:
@@ -105,32 +132,25 @@ def narrowed(ledger: Ledger, rows: int) -> Ledger:
     return replace(fewer, history=ledger.history, answers=answers)
 
 
-def examine(
-    ledger: Ledger, new: Sequence[Any], old: Sequence[Any] | None, answers: Sequence[Any]
-) -> tuple[Verdict, Ledger]:
+def examine(ledger: Ledger, tested: Tested) -> tuple[Verdict, Ledger]:
     """Test a model against the one that serves; return the verdict and the ledger after it.
 
-    ``new``, ``old``: what the models predict for the ledger's rows (None: the condition is about
-    the new model alone). ``answers``: what is true of these. The ledger keeps the answer alone of a
-    step: how soon a test ended tells more than it was charged for.
+    ``tested``: the ledger's rows, with all answers. The ledger keeps the answer alone of a step:
+    how soon a test ended tells more than it was charged for.
 
     Raises:
-        InvalidInput: if lengths differ, or an error metric meets what is no number.
+        InvalidInput: if lengths differ, an error metric meets what is no number, or a group is of
+            a column that the rows lack.
     """
-    examples = score_examples(new, old, answers, ledger.config)
-    verdict, after = ledger.test(commit_digest(new, old), examples)
+    verdict, after = ledger.test(tested.commit, tested.scored(ledger.config))
     history = tuple(replace(step, labels=0, rows=0) for step in after.history)
     return verdict, replace(after, history=history)
 
 
 def examine_reserve(
-    ledger: Ledger,
-    predicted: tuple[Sequence[Any], Sequence[Any] | None],
-    answers: Sequence[Any],
-    elsewhere: tuple[Sequence[Any], Sequence[Any] | None, Sequence[Any]],
-    labels: int,
+    ledger: Ledger, tested: Tested, elsewhere: Tested, labels: int
 ) -> tuple[Verdict, Ledger, Outlook | None]:
-    """Test a model on the rows of a reserve, of which ``answers`` has those that were bought.
+    """Test a model on the rows of a reserve, of some of which answers were bought.
 
     Returns the verdict, which names the rows whose answers it wants next, the ledger after it, and
     how many it will want: None where it wants some, and no answers within the budget could prove
@@ -138,30 +158,25 @@ def examine_reserve(
 
     Args:
         ledger: of ``open_reserve``.
-        predicted: what the new and the old model predict, as in ``examine``.
-        answers: what is true; None where that was not bought.
-        elsewhere: predictions of both and answers of labelled rows that are no part of the test.
-            They only tell how many labels will be wanted.
+        tested: the ledger's rows, with the answers that were bought.
+        elsewhere: labelled rows that are no part of the test. They only tell how many labels will
+            be wanted.
         labels: that may still be bought.
     """
-    examples = score_examples(*predicted, answers, ledger.config)
-    commit = commit_digest(*predicted)
+    examples = tested.scored(ledger.config)
+    commit = tested.commit
     verdict, after = ledger.test(commit, examples)
     outlook = Outlook(0, 0)
     if verdict.labels_wanted:
         if not can_pass(ledger, commit, examples, labels):
             return verdict, after, None
-        others = score_examples(*elsewhere, ledger.config)
-        outlook = labels_to_come(ledger, commit, examples, others)
+        outlook = labels_to_come(ledger, commit, examples, elsewhere.scored(ledger.config))
     return verdict, after, outlook
 
 
-def rows_to_ask(
-    ledger: Ledger, predicted: tuple[Sequence[Any], Sequence[Any] | None], answers: Sequence[Any]
-) -> int:
+def rows_to_ask(ledger: Ledger, tested: Tested) -> int:
     """Return of how many rows of a reserve a label would still count; as in ``examine_reserve``."""
-    examples = score_examples(*predicted, answers, ledger.config)
-    return len(rows_wanted(ledger, commit_digest(*predicted), examples))
+    return len(rows_wanted(ledger, tested.commit, tested.scored(ledger.config)))
 
 
 def worst_answer(new: Any, old: Any, others: Sequence[Any], ledger: Ledger) -> Any:
@@ -180,7 +195,8 @@ def worst_answer(new: Any, old: Any, others: Sequence[Any], ledger: Ledger) -> A
 def rows_needed(config: Config, steps: int, told: float = 0.0) -> int | None:
     """Return how many test rows always settle ``steps`` tests, whatever the models predict.
 
-    None where that depends on the data (the metric f1).
+    None where that depends on the data (the metric f1). Of groups: if these are as large as
+    ``config.groups`` says.
     """
     longer = replace(config, steps=steps)
     return rows_that_settle(longer, shared=True, extra=told + own_nats(longer))
@@ -226,8 +242,11 @@ def check_direction(config: Config) -> None:
     Of errors less is better, so that ``n - o > -0.1`` holds of each model that errs more.
     """
     what, better, worse = _BETTER[config.metric == Metric.ABSOLUTE_ERROR]
-    weights = map(attrgetter("n"), map(methodcaller("upward"), clauses(config.condition)))
-    if max(map(worse.__mul__, weights)) <= 0:
+    weights = []
+    for clause in map(methodcaller("upward"), clauses(config.condition)):
+        # A gap between groups closes by a model that is better in one, or worse in the other.
+        weights.append(worse * sum(map(attrgetter("n"), clause.parts)))
+    if max(weights) <= 0:
         return
     raise InvalidInput(
         f"'{config.condition}' asks for a new model that is worse. n and o are {what} is better.",
@@ -236,9 +255,31 @@ def check_direction(config: Config) -> None:
     )
 
 
+def check_can_buy(config: Config, target: str) -> None:
+    """Raise ``InvalidInput`` where labels cannot be bought for a condition.
+
+    A row whose label nobody knows counts against the new model. Where groups are compared, no
+    answer does that in each of them. Which rows have a value of ``target`` is known of labelled
+    rows alone.
+    """
+    if any(group.column == target for group in groups_of(config.condition)):
+        raise InvalidInput(
+            f"No labels can be bought for a condition on rows of one '{target}': which these are, "
+            "only their labels would tell.",
+            where="labels",
+            remedy="Set the gate without labels: it tests on the labelled test rows.",
+        )
+    if any(map(attrgetter("others"), clauses(config.condition))):
+        raise InvalidInput(
+            "No labels can be bought for a condition that compares groups.",
+            where="labels",
+            remedy="Set the gate without labels: it tests on the labelled test rows.",
+        )
+
+
 def _if_uncompared(config: Config, text: str) -> str:
     """Return ``text`` where a condition says nothing of the quality of the model that serves."""
-    compares = any(map(attrgetter("o"), clauses(config.condition)))
+    compares = uses_old(config.condition)
     return "" if compares else f" {text}"
 
 
@@ -269,6 +310,8 @@ def explained(verdict: Verdict, ledger: Ledger, needed: int | None) -> str:
     more = "More test rows would tell."
     if needed is not None and needed > ledger.examples:
         more = f"{needed:,} rows would always tell; fewer do where few predictions change."
+        if ledger.config.names_groups:
+            more = f"About {needed:,} rows would tell, if as many of them are in each group."
     return f"Not proven: {rows} cannot tell whether {condition} holds. {no_worse} {more} {spent}"
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Iterator
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -39,9 +40,8 @@ def mentions(connection: sa.Connection, tenant_id: str, texts: Collection[str]) 
         counts = [sa.func.count(sa.case((_has_any(column, texts), 1))) for column in columns]
         wanted = sa.select(*counts).where(table.c.tenant_id == tenant_id)
         numbers = connection.execute(wanted).one()
-        for column, rows in zip(columns, numbers, strict=True):
-            if rows:
-                found.append(Mention(table.name, column.name, rows))
+        for column, rows in filter(itemgetter(1), zip(columns, numbers, strict=True)):
+            found.append(Mention(table.name, column.name, rows))
     return found
 
 

@@ -190,7 +190,7 @@ def _versions(changes: Sequence[Promotion], life: _Life) -> tuple[Reference, ...
         first.setdefault(life.model(one).version, one)
     lines = []
     # The version that all began with needs no line.
-    for version, one in list(first.items())[1:]:
-        if version:
-            lines.append(Reference(life.at(one.created), f"data version {version}", axis="x"))
+    for version in filter(None, list(first)[1:]):
+        at = life.at(first[version].created)
+        lines.append(Reference(at, f"data version {version}", axis="x"))
     return tuple(lines)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from easeml.contract.application_views import ServingHistory
 from easeml.contract.states import RolloutWay
@@ -47,19 +48,15 @@ def needs_of(view: ServingHistory, titled: Callable[[str], str]) -> list[Need]:
         )
     elif view.watch.remedy and not view.adaptation.running:
         found.append(Need(view.watch.remedy, "See what drifted", "/history#watch"))
-    for gate in view.gates.gates:
-        if gate.labels is not None and gate.labels.waiting is not None:
-            waiting = gate.labels.waiting
-            found.append(Need(titled(f"{waiting.name} waits. {waiting.says}"), "Answer", "/work"))
-    picking = view.picking
-    adaptation = view.adaptation
-    is_comparing = picking.running and not picking.proving
-    if is_comparing and picking.asked:
-        asked = counted(picking.asked, "label")
-        found.append(Need(f"The comparison of models needs {asked}.", "Answer", "/work"))
-    if adaptation.running and adaptation.asked:
-        asked = counted(adaptation.asked, "label")
-        found.append(Need(f"The test of the adapted models needs {asked}.", "Answer", "/work"))
+    for waiting in filter(None, map(attrgetter("waiting"), view.gates.gates)):
+        found.append(Need(titled(f"{waiting.name} waits. {waiting.says}"), "Answer", "/work"))
+    asking = {
+        "comparison of models": view.picking.asked * view.picking.is_comparing,
+        "test of the adapted models": view.adaptation.asked * view.adaptation.running,
+    }
+    for what in filter(asking.get, asking):
+        asked = counted(asking[what], "label")
+        found.append(Need(f"The {what} needs {asked}.", "Answer", "/work"))
     if view.gates.retirable:
         rows = counted(view.gates.retirable, "test row")
         found.append(Need(f"{rows} worn out.", "Learn from them", "/history#gate"))
@@ -110,9 +107,8 @@ def _gate(view: ServingHistory) -> Part:
     if not view.gates.gates:
         return Part("Nothing has to be proven.", bool(view.gates.retirable))
     gate = view.gates.gates[0]
-    waits = gate.labels is not None and gate.labels.waiting is not None
     said = f"{gate.condition}: {gate.steps_spent} of {counted(gate.steps, 'test')} made."
-    return Part(said, bool(waits or gate.testing or view.gates.retirable))
+    return Part(said, any([gate.waiting, gate.testing, view.gates.retirable]))
 
 
 def _rollout(view: ServingHistory, titled: Callable[[str], str]) -> Part:
@@ -134,7 +130,7 @@ def _released(view: ServingHistory) -> Part:
 
 def _picking(view: ServingHistory, titled: Callable[[str], str]) -> Part:
     picking = view.picking
-    if picking.running and not picking.proving:
+    if picking.is_comparing:
         return Part(f"{counted(picking.models, 'model')} are compared now.", is_open=True)
     if picking.why_not:
         return Part(picking.why_not)

@@ -9,7 +9,7 @@ from easeml.lifecycle.ci import Adaptivity, Config, Metric, Mode, parse_config, 
 
 LEAST = {"condition": "n > 0.8 +/- 0.1", "reliability": 0.99}
 KEYS = "condition, reliability, mode, adaptivity, steps, script, metric, positive, scale"
-KNOWN = f"Known keys: {KEYS}, difference, seed, batch."
+KNOWN = f"Known keys: {KEYS}, difference, groups, seed, batch."
 
 
 def refusal(document) -> InvalidInput:

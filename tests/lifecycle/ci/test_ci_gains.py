@@ -35,7 +35,7 @@ def passed(condition: str, rows: int, quality: tuple[float, float]) -> float:
             old = new = rng.random(rows) < gain
         ledger = gates.open_gate(replace(config(condition), seed=seed), rows)
         said = new.astype(int).tolist(), old.astype(int).tolist()
-        count += gates.examine(ledger, *said, [1] * rows)[0].passed
+        count += gates.examine(ledger, gates.Tested(*said, [1] * rows))[0].passed
     return count / MODELS
 
 
@@ -82,14 +82,14 @@ def test_f1_tells_no_number() -> None:
 
 def test_a_gate_goes_on_with_the_rows_that_are_left() -> None:
     ledger = gates.open_gate(config("n > 0.5 +/- 0.1"), 600)
-    _, after = gates.examine(ledger, [1] * 600, None, [1] * 600)
+    _, after = gates.examine(ledger, gates.Tested([1] * 600, None, [1] * 600))
     fewer = gates.narrowed(after, 40)
     assert (fewer.examples, len(fewer.history)) == (40, 1)
     assert fewer.spent == after.spent
     # With so few rows a step may stay open, which is a third answer to guard against.
     assert fewer.answers == 3 > after.answers
     assert gates.narrowed(after, 600) is after
-    verdict, _ = gates.examine(fewer, [1] * 40, None, [1] * 40)
+    verdict, _ = gates.examine(fewer, gates.Tested([1] * 40, None, [1] * 40))
     assert verdict.step == 2
     with pytest.raises(InvalidInput, match="were erased"):
         gates.narrowed(after, 0)

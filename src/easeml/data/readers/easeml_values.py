@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import filterfalse
 from math import prod
+from operator import itemgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -72,9 +73,8 @@ def labels(tree: Tree, path: str) -> tuple[str, ...]:
 def links_of(tree: Tree, path: str) -> frozenset[tuple[tuple[str, int], tuple[str, int]]]:
     """The links of a sample: ``node/index node/index`` on each line that is not blank."""
     found = set()
-    for number, line in enumerate(_lines(tree, path), 1):
-        if line:
-            found.add(_link(line, f"{path}, line {number}"))
+    for number, line in filter(itemgetter(1), enumerate(_lines(tree, path), 1)):
+        found.add(_link(line, f"{path}, line {number}"))
     return frozenset(found)
 
 

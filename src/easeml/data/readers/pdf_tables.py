@@ -9,10 +9,11 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import chain, compress, count, pairwise, starmap
 from operator import attrgetter
 from statistics import median, mode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from easeml.data.readers.found_tables import one_line
 from easeml.data.readers.pdf_ruled import lefts, name_rows, ruled_rows
@@ -29,6 +30,7 @@ _LONGEST = 25  # letters of the shortest column, at the median, of such a table:
 _NEARER = 0.8  # of the usual distance of lines: what is nearer goes on with a cell
 _FOOT = 2  # lines above or below a table that are the head or foot of the page
 _PARAGRAPH = 1.6  # heights of a line above a new paragraph
+_T = TypeVar("_T")
 _Word = dict[str, Any]
 _Edge = dict[str, Any]
 
@@ -65,6 +67,10 @@ class _Line:
     top: float
     bottom: float
     pieces: list[_Piece]
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
 
 
 @dataclass(frozen=True)
@@ -107,15 +113,18 @@ def tables_on(page: Page) -> list[PlacedTable]:
 def paragraphs(page: Page) -> list[str]:
     """Return the text of a page: lines that follow each other closely are a paragraph."""
     lines = _lines(page.extract_words(), [])
-    texts: list[list[str]] = []
-    above: _Line | None = None
-    for line in lines:
-        height = line.bottom - line.top
-        if above is None or line.top - above.top > _PARAGRAPH * height:
-            texts.append([])
-        texts[-1] += [piece.text for piece in line.pieces]
-        above = line
-    return list(map(one_line, texts))
+    begins = [line.top - above.top > _PARAGRAPH * line.height for above, line in pairwise(lines)]
+    texts = []
+    for together in _divided(lines, begins):
+        pieces = chain.from_iterable(map(attrgetter("pieces"), together))
+        texts.append(one_line(list(map(attrgetter("text"), pieces))))
+    return texts
+
+
+def _divided(items: Sequence[_T], begins: Iterable[bool]) -> list[list[_T]]:
+    """Return items in groups; ``begins``: which of them begin one, from the second on."""
+    starts = [0, *compress(count(1), begins), len(items)]
+    return [list(items[start:end]) for start, end in pairwise(starts) if start < end]
 
 
 def _lines(words: Iterable[_Word], drawn: Iterable[_Edge]) -> list[_Line]:
@@ -158,23 +167,23 @@ def _middle(word: _Word) -> float:
 
 def _line(words: Sequence[_Word], cuts: Sequence[float]) -> _Line:
     """Return a line; pieces end at wide blanks or, where lines are drawn (``cuts``), at these."""
-    groups = [[words[0]]]
-    for before, word in pairwise(words):
-        height = word["bottom"] - word["top"]
-        if cuts:
-            is_next = bisect(cuts, before["x0"]) < bisect(cuts, word["x0"])
-        else:
-            is_next = word["x0"] - before["x1"] > _GAP * height
-        if is_next:
-            groups.append([])
-        groups[-1].append(word)
+    is_apart = partial(_has_cut, cuts) if cuts else _has_gap
     pieces = []
-    for group in groups:
+    for group in _divided(words, starmap(is_apart, pairwise(words))):
         text = one_line([word["text"] for word in group])
         pieces.append(_Piece(group[0]["x0"], group[-1]["x1"], text))
     top = min(word["top"] for word in words)
     bottom = max(word["bottom"] for word in words)
     return _Line(top, bottom, pieces)
+
+
+def _has_cut(cuts: Sequence[float], before: _Word, word: _Word) -> bool:
+    return bisect(cuts, before["x0"]) < bisect(cuts, word["x0"])
+
+
+def _has_gap(before: _Word, word: _Word) -> bool:
+    height = word["bottom"] - word["top"]
+    return word["x0"] - before["x1"] > _GAP * height
 
 
 def _is_whole(table: Table, words: Iterable[_Word]) -> bool:
@@ -324,7 +333,7 @@ def _grouped(
     where its first cell is empty and it is nearer than rows are.
     """
     between = [rule for rule in rules if lines[0].bottom <= rule + 1 <= lines[-1].top]
-    begins = [True]
+    begins = []
     centred = _centred([bool(cells[0]) for cells in by_line])
     usual = median([below.top - above.top for above, below in pairwise(lines)])
     for place, (above, line) in enumerate(pairwise(lines), 1):
@@ -337,12 +346,7 @@ def _grouped(
             is_apart = line.top >= above.bottom
             has_first = bool(by_line[place][0])
             begins.append(is_apart and (has_first or is_far))
-    groups: list[list[list[str]]] = []
-    for cells, is_first in zip(by_line, begins, strict=True):
-        if is_first:
-            groups.append([])
-        groups[-1].append(cells)
-    return groups
+    return _divided(by_line, begins)
 
 
 def _centred(has_first: Sequence[bool]) -> set[int]:

@@ -24,6 +24,7 @@ from easeml.schema import Schema
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
     import pyarrow as pa
 
 Files = Mapping[str, Path]
@@ -139,6 +140,24 @@ def row_ids(files: Files) -> dict[str, np.ndarray]:
     for role in (*ROLES, *unlabelled):
         ids[role] = _table(files, role).column(ROW).to_numpy()
     return ids
+
+
+def cells_of_rows(files: Files, role: str, column: str) -> pd.Series:
+    """Return the cells of a column in the rows of a role, by the ids of these.
+
+    Raises DatasetError for a column that the version lacks, or where there is no version.
+    """
+    import pandas as pd
+
+    table = _table(files, role)
+    if column not in table.column_names:
+        known = [name for name in table.column_names if name != ROW]
+        raise DatasetError(
+            "the data has no such column.",
+            where=f"column '{column}'",
+            remedy=f"Use one of {', '.join(known)}.",
+        )
+    return pd.Series(table.column(column).to_pandas().array, index=table.column(ROW).to_numpy())
 
 
 def rows_off(files: Files) -> list[int]:

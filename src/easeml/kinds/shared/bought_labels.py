@@ -49,15 +49,17 @@ class ReserveTest:
         rows = _reserve(version, self.rows)
         models = self._said(inputs, rows, "pool")
         others = version.frames["validation"].sort_values("_row")
-        elsewhere = (*self._said(inputs, others, "validation"), others[version.target].tolist())
+        truth = others[version.target].tolist()
+        elsewhere = gates.Tested(*self._said(inputs, others, "validation"), truth, others)
         answers = self._bought(is_number=rows.dtypes[version.target].kind == "f")
         ledger = Ledger.from_json(self.ledger)
-        self._count_unknown(answers, models, elsewhere[2], ledger)
+        self._count_unknown(answers, models, truth, ledger)
+        tested = gates.Tested(*models, answers, rows)
         left = max(0, self.budget - len(self.labels))
-        verdict, after, outlook = gates.examine_reserve(ledger, models, answers, elsewhere, left)
+        verdict, after, outlook = gates.examine_reserve(ledger, tested, elsewhere, left)
         found = {"answer": verdict.answer, "ledger": after.to_json(), "asked": []}
         if outlook is None or left == 0 or not verdict.labels_wanted:
-            rows_left = gates.rows_to_ask(ledger, models, answers)
+            rows_left = gates.rows_to_ask(ledger, tested)
             bought = len(self.labels)
             decided = gates.explained_by_labels(verdict, after, bought, left, rows_left)
             return {**found, "reason": self._reason(decided, version)}

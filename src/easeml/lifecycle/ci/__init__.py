@@ -15,7 +15,15 @@ from easeml.lifecycle.ci.bounds import (
     hoeffding_size,
 )
 from easeml.lifecycle.ci.commit import ClauseFinding, Trial, try_commit
-from easeml.lifecycle.ci.condition import Both, Clause, Either, Formula, clauses, evaluate
+from easeml.lifecycle.ci.condition import (
+    Both,
+    Clause,
+    Either,
+    Formula,
+    clauses,
+    evaluate,
+    groups_of,
+)
 from easeml.lifecycle.ci.config import (
     Adaptivity,
     Config,
@@ -27,6 +35,7 @@ from easeml.lifecycle.ci.config import (
 )
 from easeml.lifecycle.ci.examples import Examples, score_examples
 from easeml.lifecycle.ci.gains import rows_that_show
+from easeml.lifecycle.ci.groups import Group
 from easeml.lifecycle.ci.ledger import Ledger, open_ledger
 from easeml.lifecycle.ci.levels import step_nats
 from easeml.lifecycle.ci.outlook import Outlook, can_pass, labels_to_come
@@ -49,6 +58,7 @@ __all__ = [
     "Either",
     "Examples",
     "Formula",
+    "Group",
     "Ledger",
     "Method",
     "Metric",
@@ -72,6 +82,7 @@ __all__ = [
     "exact_size",
     "f1_bounds",
     "f1_size",
+    "groups_of",
     "hoeffding_size",
     "labels_to_come",
     "log_wealth",

@@ -22,7 +22,8 @@ from easeml.lifecycle.ci.design import Assumed, Design, design_clause, most_rows
 from easeml.lifecycle.ci.examples import Examples
 from easeml.lifecycle.ci.levels import clause_levels
 from easeml.lifecycle.ci.published import share_that_may_differ
-from easeml.lifecycle.ci.settling import Settled, needs_label, settle, settle_ratio
+from easeml.lifecycle.ci.settling import Settled, settle, settle_ratio
+from easeml.lifecycle.ci.units import most_units, needs_label
 
 _SCOUTS = 200
 _UNSEEN = Settled(truth=None, rows=0, estimate=math.nan, low=math.nan, high=math.nan)
@@ -113,10 +114,9 @@ def _settle(config: Config, design: Design, examples: Examples, shared: bool) ->
     if config.metric is Metric.F1 and not over_d:
         # F1 is no mean of scores an example.
         return settle_ratio(design.zone, design.level, design, examples, config.batch)
-    look = min(len(examples), design.rows)
-    if over_d and shared:
-        # These rows need no label and serve every step: all of them are looked at.
-        look = len(examples)
+    units = most_units(design.clause, examples)
+    # Units over d need no label and serve every step: all of them are looked at.
+    look = units if over_d and shared else min(units, design.rows)
     return settle(design, examples, look)
 
 
@@ -137,7 +137,7 @@ def _summary(
         if truth is not None and place not in free:
             # Once the condition is settled, no clause needs a label beyond that row.
             rows = min(rows, end)
-        needs = needs_label(designs[place], examples)
+        needs = needs_label(designs[place].clause, examples) & examples.known
         used[:rows] |= needs[:rows]
         seen = max(seen, rows)
     wanted = np.zeros(0, dtype=np.intp)
@@ -163,7 +163,7 @@ def _wanted(
     for place, settled in found.items():
         if settled.truth is not None:
             continue
-        needs = needs_label(designs[place], examples)
+        needs = needs_label(designs[place].clause, examples)
         missing = np.flatnonzero(needs & ~examples.known)
         # Clauses share rows, so all together may want less than a batch each.
         wanted[missing[: config.batch]] = True

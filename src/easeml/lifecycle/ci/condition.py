@@ -2,13 +2,16 @@
 
 The language of Renggli et al., "Continuous integration of machine learning models with ease.ml/ci"
 (MLSys 2019, section 2.2), with disjunctions as in the lifecycle paper (CIDR 2021), linear
-expressions on both sides, and brackets.
+expressions on both sides, brackets, and groups of rows: ``n[sex = female]``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
+
+from easeml.lifecycle.ci.groups import Group
 
 VARIABLES = ("n", "o", "d")
 
@@ -17,10 +20,44 @@ Truth = bool | None
 
 
 @dataclass(frozen=True)
+class Part:
+    """Weights of n, o and d on the rows of a group; None: on all rows."""
+
+    n: float
+    o: float
+    d: float
+    group: Group | None = None
+
+    @property
+    def asks_truth(self) -> bool:
+        """Whether it is about n or o, which labels tell."""
+        return (self.n, self.o) != (0, 0)
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether the weights of n and o cancel, so that only changed predictions need labels."""
+        # Where both models say the same, n - o is 0 whatever the label is.
+        return self.n == -self.o and bool(self.n)
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The weights that are not zero, by variable as it is written."""
+        where = "" if self.group is None else f"[{self.group}]"
+        weights = {f"{name}{where}": getattr(self, name) for name in VARIABLES}
+        return {name: weight for name, weight in weights.items() if weight}
+
+    def turned(self) -> Part:
+        """Return the part with the other sign."""
+        return Part(-self.n, -self.o, -self.d, self.group)
+
+
+@dataclass(frozen=True)
 class Clause:
     """``n * n_weight + o * o_weight + d * d_weight`` above or below ``threshold``.
 
-    ``tolerance`` is above 0; ``position`` is where the clause begins in its text.
+    ``tolerance`` is above 0; ``position`` is where the clause begins in its text. The variables are
+    about the rows of ``group`` (None: all rows). ``others``: what is added of other groups, none of
+    which has a row in common with another.
     """
 
     n: float
@@ -30,12 +67,26 @@ class Clause:
     threshold: float
     tolerance: float
     position: int = field(default=0, compare=False)
+    group: Group | None = None
+    others: tuple[Part, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the clause sums up, a group of rows each."""
+        return (Part(self.n, self.o, self.d, self.group), *self.others)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of rows that it is about; none where it is about all rows."""
+        return tuple(filter(None, map(attrgetter("group"), self.parts)))
 
     @property
     def weights(self) -> dict[str, float]:
-        """The weights that are not zero, by variable."""
-        weights = {name: getattr(self, name) for name in VARIABLES}
-        return {name: weight for name, weight in weights.items() if weight}
+        """The weights that are not zero, by variable as it is written: n, or n[sex = female]."""
+        weights: dict[str, float] = {}
+        for part in self.parts:
+            weights |= part.weights
+        return weights
 
     def upward(self) -> Clause:
         """Return the same clause as "more than": ``d < 0.1`` becomes ``-d > -0.1``."""
@@ -49,19 +100,20 @@ class Clause:
             threshold=-self.threshold,
             tolerance=self.tolerance,
             position=self.position,
+            group=self.group,
+            others=tuple(map(Part.turned, self.others)),
         )
 
     @property
     def only_d(self) -> bool:
         """Whether no label is needed to decide the clause."""
         # d compares two predictions; the truth is not asked.
-        return not self.n and not self.o
+        return not any(map(attrgetter("asks_truth"), self.parts))
 
     @property
     def is_difference(self) -> bool:
-        """Whether the weights of n and o cancel, so that only changed predictions need labels."""
-        # Where both models say the same, n - o is 0 whatever the label is.
-        return self.n == -self.o and bool(self.n)
+        """Whether it is about one difference of the models, 0 wherever their predictions agree."""
+        return not self.others and self.parts[0].is_difference
 
     def __str__(self) -> str:
         terms = "".join(_term(name, weight) for name, weight in self.weights.items())
@@ -107,6 +159,14 @@ def clauses(formula: Formula) -> Iterator[Clause]:
         return
     for part in formula.parts:
         yield from clauses(part)
+
+
+def groups_of(formula: Formula) -> list[Group]:
+    """Return the groups of rows that a condition names, each once, from left to right."""
+    found: dict[Group, None] = {}
+    for clause in clauses(formula):
+        found |= dict.fromkeys(clause.groups)
+    return list(found)
 
 
 def compares_models(formula: Formula) -> bool:

@@ -9,10 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.ci.condition import Formula, clauses
+from easeml.lifecycle.ci.condition import Clause, Formula, clauses, groups_of
+from easeml.lifecycle.ci.groups import read_group
 from easeml.lifecycle.ci.parsing import parse
 
 MOST_STEPS = 1_000_000
@@ -65,7 +68,7 @@ _KEYS = (
     "positive",
     "scale",
 )
-_OPTIONAL = ("difference", "seed", "batch")
+_OPTIONAL = ("difference", "groups", "seed", "batch")
 _LONGEST_TEXT = 100_000
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
@@ -78,8 +81,10 @@ class Config:
     ``steps`` together, but for a probability of delta. ``positive`` is the class of F1; ``scale``
     the largest error that counts (larger ones are cut to it). ``difference`` is the share of
     predictions that a commit is expected to change at most: it makes tests cheaper where it is
-    right, and costs labels, but no guarantee, where it is wrong. ``seed`` orders the examples;
-    ``batch`` is how many labels are asked for at a time.
+    right, and costs labels, but no guarantee, where it is wrong. ``groups``: the share of the
+    examples that is in each group which the condition names, as it is written; it only tells how
+    many examples a test takes. ``seed`` orders the examples; ``batch`` is how many labels are asked
+    for at a time.
     """
 
     condition: Formula
@@ -93,6 +98,7 @@ class Config:
     positive: str = "1"
     scale: float = 1.0
     difference: float | None = None
+    groups: tuple[tuple[str, float], ...] = ()
     seed: int = 0
     batch: int = 50
 
@@ -113,6 +119,8 @@ class Config:
             "difference",
             "must lie above 0 and at most 1",
         )
+        for group, share in self.groups:
+            _require(0 < share <= 1, f"groups, {group}", "must lie above 0 and at most 1")
         _require(self.batch >= 1, "batch", "must be at least 1")
         _require(0 <= self.seed < 2**63, "seed", "must be a whole number from 0 on")
         if self.metric in (Metric.ACCURACY, Metric.F1):
@@ -124,6 +132,24 @@ class Config:
         return 1 - self.reliability
 
     @property
+    def names_groups(self) -> bool:
+        """Whether the condition is about groups of rows."""
+        return bool(groups_of(self.condition))
+
+    @property
+    def knows_sizes(self) -> bool:
+        """Whether it says how large each group is that the condition names."""
+        return dict(self.groups).keys() >= set(map(str, groups_of(self.condition)))
+
+    def shares_of(self, clause: Clause) -> list[float]:
+        """Return the share of each group of a clause in all examples, as far as it is said.
+
+        1 for a clause about all examples.
+        """
+        named = map(str, clause.groups)
+        return list(filter(None, map(dict(self.groups).get, named))) or [1.0]
+
+    @property
     def digest(self) -> str:
         """A name of what the guarantee depends on; comments, script and batch size do not count."""
         essentials = json.dumps(self._essentials(), sort_keys=True)
@@ -131,7 +157,10 @@ class Config:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, from which ``read_config`` makes the same configuration."""
-        return {**self._essentials(), "script": self.script, "mail": self.mail, "batch": self.batch}
+        aside: dict[str, Any] = {"script": self.script, "mail": self.mail, "batch": self.batch}
+        if self.groups:
+            aside["groups"] = dict(self.groups)
+        return {**self._essentials(), **aside}
 
     def _essentials(self) -> dict[str, Any]:
         return {
@@ -177,6 +206,7 @@ def read_config(document: Any) -> Config:
         positive=str(keys.get("positive", "1")),
         scale=_number(keys, "scale", 1.0),
         difference=difference,
+        groups=_groups(keys),
         seed=_whole(keys, "seed", 0),
         batch=_whole(keys, "batch", 50),
     )
@@ -208,12 +238,28 @@ def parse_config(text: str) -> Config:
     return read_config(document)
 
 
+def _groups(keys: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
+    """Return the shares of groups, by the groups as conditions are shown."""
+    shares = keys.get("groups") or {}
+    if not isinstance(shares, Mapping):
+        raise InvalidInput(
+            "The groups are no mapping of groups to shares.",
+            where="groups",
+            remedy="Write it as in groups: {sex = female: 0.4}.",
+        )
+    found = []
+    for name in map(str, shares):
+        group = read_group(f"[{name}]")
+        if group is None:
+            raise InvalidInput(f"'{name}' names no group of rows.", where="groups")
+        found.append((str(group), _number(shares, name, 0.0)))
+    return tuple(sorted(found))
+
+
 def uses_old(formula: Formula) -> bool:
     """Tell whether a condition needs the predictions of an old model."""
-    variables: set[str] = set()
-    for clause in clauses(formula):
-        variables |= set(clause.weights)
-    return not variables <= {"n"}
+    parts = chain.from_iterable(map(attrgetter("parts"), clauses(formula)))
+    return any((part.o, part.d) != (0, 0) for part in parts)
 
 
 def _check_keys(keys: Mapping[str, Any]) -> None:

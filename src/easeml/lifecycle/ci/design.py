@@ -20,7 +20,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.betting import Bets, best_bet, growth, ladder_of_bets
 from easeml.lifecycle.ci.bisection import bisected
 from easeml.lifecycle.ci.bounds import exact_size, hoeffding_size, up
-from easeml.lifecycle.ci.condition import Clause
+from easeml.lifecycle.ci.condition import Clause, Part
 from easeml.lifecycle.ci.config import Metric, Mode
 from easeml.lifecycle.ci.levels import Level
 
@@ -73,16 +73,25 @@ class Design:
 
 
 def value_range(clause: Clause, scale: float) -> tuple[float, float]:
-    """Return the least and the greatest value that one row can take.
+    """Return the least and the greatest value that one row, or a row of each group, can take.
 
     The agreeing rows of a difference take 0.
     """
-    if clause.is_difference:
-        reach = abs(clause.n) * scale
-        least, greatest = clause.d - reach, clause.d + reach
+    least = greatest = 0.0
+    for part in clause.parts:
+        bottom, top = _part_range(part, scale)
+        least += bottom
+        greatest += top
+    return least, greatest
+
+
+def _part_range(part: Part, scale: float) -> tuple[float, float]:
+    if part.is_difference:
+        reach = abs(part.n) * scale
+        least, greatest = part.d - reach, part.d + reach
         return min(0.0, least), max(0.0, greatest)
     # Each score lies between 0 and its scale, whatever the others are.
-    ends = np.array([clause.n * scale, clause.o * scale, clause.d])
+    ends = np.array([part.n * scale, part.o * scale, part.d])
     least = float(np.minimum(ends, 0.0).sum())
     greatest = float(np.maximum(ends, 0.0).sum())
     return least, greatest

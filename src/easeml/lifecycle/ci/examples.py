@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.ci.condition import groups_of
 from easeml.lifecycle.ci.config import Config, Metric
+from easeml.lifecycle.ci.groups import Group, masks_of
 from easeml.lifecycle.labels import check_vocabularies, class_name, class_names, is_missing
 
 _NEW, _OLD = "new predictions", "old predictions"
@@ -22,13 +24,14 @@ class Examples:
     ``new`` and ``old`` are scores (N,) in [0, scale], or for F1 (N, 2): true positive, and false
     positive or false negative. They mean nothing where ``known`` (N,) is False: there the label is
     missing. ``differ`` (N,) tells where the predictions of the two models differ; the scores of the
-    others must be equal.
+    others must be equal. ``groups``: which rows are in each group that the condition names (N,).
     """
 
     new: np.ndarray
     old: np.ndarray
     differ: np.ndarray
     known: np.ndarray
+    groups: Mapping[Group, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.differ)
@@ -40,22 +43,27 @@ class Examples:
             old=self.old[rows],
             differ=self.differ[rows],
             known=self.known[rows],
+            groups={group: mask[rows] for group, mask in self.groups.items()},
         )
 
 
 def score_examples(
-    new: Sequence[Any], old: Sequence[Any] | None, labels: Sequence[Any], config: Config
+    new: Sequence[Any],
+    old: Sequence[Any] | None,
+    labels: Sequence[Any],
+    config: Config,
+    rows: Any = None,
 ) -> Examples:
     """Return the scores of two models' predictions by the metric of ``config``.
 
     A label that is None or NaN is missing. ``old`` may be None for a first commit whose condition
     needs n alone. For the metric ``score``, ``new`` and ``old`` are scores already, and every
     example counts as labelled and different where they are not equal; ``labels`` only say (by None
-    or NaN) which are known.
+    or NaN) which are known. ``rows``: a frame of their N rows, for a condition that names groups.
 
     Raises:
-        InvalidInput: if lengths differ, a prediction is missing, or an error metric meets what is
-            no number.
+        InvalidInput: if lengths differ, a prediction is missing, an error metric meets what is no
+            number, or a group is of a column that the rows lack.
     """
     target = _column(labels, "labels")
     first = _predictions(new, _NEW, len(target), config)
@@ -64,9 +72,10 @@ def score_examples(
         second = _predictions(old, _OLD, len(target), config)
     if not len(target):
         raise InvalidInput("There are no examples.", where="labels")
-    if config.metric in (Metric.ACCURACY, Metric.F1):
-        return _class_examples(first, second, target, config)
-    return _number_examples(first, second, target, config)
+    is_of_classes = config.metric in (Metric.ACCURACY, Metric.F1)
+    scored = _class_examples if is_of_classes else _number_examples
+    examples = scored(first, second, target, config)
+    return replace(examples, groups=masks_of(groups_of(config.condition), rows))
 
 
 def _predictions(values: Sequence[Any], name: str, examples: int, config: Config) -> np.ndarray:

@@ -29,8 +29,8 @@ _SCOUTS_SHARE = 1 / 20  # of the rows, which a test looks at first where no boun
 def rows_that_show(config: Config, share: float, extra: float = 0.0) -> int | None:
     """Return how many labelled rows let 98 % of clear gains pass, in each step of a series.
 
-    None where that depends on the data (F1). The rows have the largest spread that their mean
-    allows, and are a test set that all steps share.
+    None where that depends on the data (F1, groups of a size that nobody said). The rows have the
+    largest spread that their mean allows, and are a test set that all steps share.
 
     Args:
         config: the series.
@@ -38,7 +38,7 @@ def rows_that_show(config: Config, share: float, extra: float = 0.0) -> int | No
             configuration counts instead.
         extra: nats of evidence that each step takes besides.
     """
-    if config.metric is Metric.F1:
+    if config.metric is Metric.F1 or not config.knows_sizes:
         return None
     bound = share_that_may_differ(config)
     nats = step_nats(config, shared=True, answers=_ANSWERS) + extra
@@ -53,7 +53,8 @@ def rows_that_show(config: Config, share: float, extra: float = 0.0) -> int | No
         tuned = changed if bound == 1 else bound
         assumed = Assumed(config.mode, config.metric, config.scale, tuned)
         design = design_clause(clause, assumed, level)
-        rows = max(rows, _rows_of_clause(replace(design, share=changed), config.scale, chance))
+        units = _rows_of_clause(replace(design, share=changed), config.scale, chance)
+        rows = max(rows, up(units / min(config.shares_of(clause))))
     if bound == 1 and compares_models(config.condition):
         rows = up(rows / (1 - _SCOUTS_SHARE))
     return rows

@@ -81,7 +81,7 @@ def can_pass(ledger: Ledger, commit: str, examples: Examples, labels: int) -> bo
     A bound, not a guess: the rows whose labels would be bought next are filled in the best way that
     there is. A test only bets more on a row, or counts it, the better it is, so no other labels can
     pass where these do not. True as well where no single way is the best: a condition that has one
-    clause for higher and one for lower scores, or the metric F1.
+    clause for higher and one for lower scores, one that compares groups, or the metric F1.
 
     ``ledger``: before that test, or while it waits.
     """
@@ -98,7 +98,7 @@ def can_pass(ledger: Ledger, commit: str, examples: Examples, labels: int) -> bo
     known[bought] = True
     alike = ~examples.differ & ~examples.known
     old[alike] = new[alike]
-    filled = Examples(new=new, old=old, differ=examples.differ, known=known)
+    filled = replace(examples, new=new, old=old, known=known)
     return patient.test(commit, filled)[0].passed
 
 
@@ -113,6 +113,8 @@ def _best_scores(ledger: Ledger) -> tuple[float, float] | None:
     signs: set[tuple[bool, bool]] = set()
     for clause in clauses(config.condition):
         upward = clause.upward()
+        if upward.others:
+            return None  # what is best in one group is worst in another
         if not upward.only_d:
             signs.add((upward.n >= 0, upward.o > 0))
     if len(signs) != 1:
@@ -123,6 +125,8 @@ def _best_scores(ledger: Ledger) -> tuple[float, float] | None:
 
 def _labelled(examples: Examples, only_where_they_differ: bool) -> Examples:
     used = examples.known & examples.differ if only_where_they_differ else examples.known
+    if examples.groups:
+        used = used & np.logical_or.reduce(list(examples.groups.values()))
     return examples.take(np.flatnonzero(used))
 
 
@@ -140,4 +144,4 @@ def _filled(examples: Examples, rows: np.ndarray, drawn: Examples) -> Examples:
     """Return the examples with the scores that were drawn for some rows."""
     new, old, known = examples.new.copy(), examples.old.copy(), examples.known.copy()
     new[rows], old[rows], known[rows] = drawn.new, drawn.old, True
-    return Examples(new=new, old=old, differ=examples.differ, known=known)
+    return replace(examples, new=new, old=old, known=known)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NoReturn
 
 from easeml.decimals import with_point
 from easeml.errors import InvalidInput
-from easeml.lifecycle.ci.condition import VARIABLES, Both, Clause, Either, Formula
+from easeml.lifecycle.ci.condition import VARIABLES, Both, Clause, Either, Formula, Part
+from easeml.lifecycle.ci.groups import Group, read_group
 
 LONGEST = 2000
 """Characters of a condition at most."""
@@ -21,12 +23,15 @@ _SLASH = (
     "There is no division; '/\\' is 'and'. "
     "In double quotes YAML drops the backslash: write 'and', or no quotes."
 )
+_GROUPS = 'Groups are written as in n[sex = female], n[age >= 60] or n[city != "New York"].'
+_APART = "Compare groups of one column, as in n[sex = female] - n[sex = male] > -0.1 +/- 0.05."
 _SIGNS = {"+": 1.0, "-": -1.0}
 _LEVELS = {"open": 1, "close": -1}
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?(?: ?%)?)"
     r"|(?P<and>/\\|&&|\band\b|∧)|(?P<or>\\/|\|\||\bor\b|∨)|(?P<tolerance>\+/-|±)"
     r"|(?P<compare>>=|<=|>|<)|(?P<sign>[+\-])|(?P<times>\*)|(?P<open>\()|(?P<close>\))"
+    r'|(?P<group>\[(?:"(?:[^"\\]|\\.)*"|[^"\]])*\])'
     r"|(?P<name>[^\W\d]\w*))"
 )
 
@@ -38,35 +43,52 @@ class _Token:
     position: int
 
 
+_Variable = tuple[str, Group | None]
+"""n, o or d, and the group of rows that it is about; None: all rows."""
+
+
 @dataclass(frozen=True)
 class _Linear:
-    """Weights of n, o, d, and a constant."""
+    """A sum of variables with their weights, none of which is 0, and a number."""
 
-    parts: tuple[float, float, float, float]
+    weights: Mapping[_Variable, float]
+    number: float = 0.0
 
     def plus(self, other: _Linear, factor: float) -> _Linear:
         """Add ``factor`` times ``other``, to 12 decimals: 0.1 n + 0.2 n - 0.3 n is nothing."""
-        sums = []
-        for own, added in zip(self.parts, other.parts, strict=True):
-            sums.append(round(own + factor * added, 12))
-        n, o, d, constant = sums
-        return _Linear((n, o, d, constant))
+        weights = dict(self.weights)
+        for variable, weight in other.weights.items():
+            weights[variable] = round(weights.get(variable, 0.0) + factor * weight, 12)
+        kept = {variable: weight for variable, weight in weights.items() if weight}
+        return _Linear(kept, round(self.number + factor * other.number, 12))
 
     def times(self, factor: float) -> _Linear:
         """Return ``factor`` times this, to 12 decimals."""
-        return _Linear((0.0, 0.0, 0.0, 0.0)).plus(self, factor)
+        return _NOTHING.plus(self, factor)
 
     @property
     def constant(self) -> bool:
-        return not any(self.parts[:3])
+        return not self.weights
+
+    def parts(self) -> list[Part]:
+        """Return the weights by groups of rows, in the order in which these were named."""
+        groups = dict.fromkeys(group for _, group in self.weights)
+        found = []
+        for group in groups:
+            n, o, d = (self.weights.get((name, group), 0.0) for name in VARIABLES)
+            found.append(Part(n, o, d, group))
+        return found
+
+
+_NOTHING = _Linear({})
 
 
 def parse(text: str) -> Formula:
     r"""Return the condition that ``text`` says.
 
-    Clauses are ``EXPRESSION > EXPRESSION +/- TOLERANCE`` (or ``<``), linear in n, o and d; they are
-    joined by ``/\`` (also ``and``, ``&&``) and ``\/`` (``or``, ``||``), of which ``/\`` binds
-    closer, and grouped by brackets.
+    Clauses are ``EXPRESSION > EXPRESSION +/- TOLERANCE`` (or ``<``), linear in n, o and d, each of
+    all rows or of a group, as in ``n[sex = female]``. They are joined by ``/\`` (also ``and``,
+    ``&&``) and ``\/`` (``or``, ``||``), of which ``/\`` binds closer, and grouped by brackets.
 
     Raises:
         InvalidInput: with the column where the text cannot be understood.
@@ -174,21 +196,36 @@ class _Parser:
         tolerance = self._tolerance(depth)
         if linear.constant:
             self.fail(start, "the clause says nothing of n, o or d")
-        n, o, d, constant = linear.parts
+        first, *others = self._apart(start, linear.parts())
         return Clause(
-            n=n,
-            o=o,
-            d=d,
+            n=first.n,
+            o=first.o,
+            d=first.d,
             above=compare.text[0] == ">",
-            threshold=-constant + 0.0,  # makes no -0.0
+            threshold=-linear.number + 0.0,  # makes no -0.0
             tolerance=tolerance,
             position=start.position,
+            group=first.group,
+            others=tuple(others),
         )
+
+    def _apart(self, start: _Token, parts: list[Part]) -> list[Part]:
+        """Return the parts of a clause, whose groups must have no row in common.
+
+        What the same row said in two of them would not be independent.
+        """
+        for one, other in combinations(parts, 2):
+            if one.group is None or other.group is None:
+                self.fail(start, "a clause is about all rows or about groups, not both", _APART)
+            if not one.group.excludes(other.group):
+                found = f"[{one.group}] and [{other.group}] may have rows in common"
+                self.fail(start, found, _APART)
+        return parts
 
     def _tolerance(self, depth: int) -> float:
         start = self.token
         linear = self._expression(depth)
-        number = linear.parts[3]
+        number = linear.number
         if not linear.constant or not number > 0:
             self.fail(start, "the tolerance must be a number above 0")
         return number
@@ -198,7 +235,7 @@ class _Parser:
         sign = 1.0
         while self.token.kind == "sign":
             sign *= self._sign()
-        total = _Linear((0.0, 0.0, 0.0, 0.0)).plus(self._product(depth), sign)
+        total = _NOTHING.plus(self._product(depth), sign)
         while self.token.kind == "sign":
             sign = self._sign()
             total = total.plus(self._product(depth), sign)
@@ -215,9 +252,9 @@ class _Parser:
         while self._take("times"):
             other = self._atom(depth)
             if other.constant:
-                value = value.times(other.parts[3])
+                value = value.times(other.number)
             elif value.constant:
-                value = other.times(value.parts[3])
+                value = other.times(value.number)
             else:
                 self.fail(
                     times,
@@ -247,7 +284,7 @@ class _Parser:
             number /= 100.0
         if not math.isfinite(number):
             self.fail(token, "the number is too large")
-        return _Linear((0.0, 0.0, 0.0, number))
+        return _Linear({}, number)
 
     def _variable(self, token: _Token) -> _Linear:
         if token.text not in VARIABLES:
@@ -256,8 +293,17 @@ class _Parser:
                 f"'{token.text}' is not known",
                 "Use n (new), o (old) and d (changed predictions).",
             )
-        n, o, d = (float(token.text == name) for name in VARIABLES)
-        return _Linear((n, o, d, 0.0))
+        return _Linear({(token.text, self._group()): 1.0})
+
+    def _group(self) -> Group | None:
+        """Read the group of rows that stands behind a variable; None: there is none."""
+        token = self.token
+        if not self._take("group"):
+            return None
+        group = read_group(token.text)
+        if group is None:
+            self.fail(token, f"'{token.text}' names no group of rows", _GROUPS)
+        return group
 
     def _take(self, kind: str) -> bool:
         taken = self.token.kind == kind

@@ -9,9 +9,9 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.bounds import up
-from easeml.lifecycle.ci.condition import clauses, compares_models
+from easeml.lifecycle.ci.condition import clauses, compares_models, groups_of
 from easeml.lifecycle.ci.config import Adaptivity, Config, Metric, Mode
-from easeml.lifecycle.ci.design import Assumed, Design, design_clause, expected_rows, most_rows
+from easeml.lifecycle.ci.design import Assumed, Design, design_clause, expected_rows
 from easeml.lifecycle.ci.levels import clause_levels, step_nats
 from easeml.lifecycle.ci.published import (
     Optimised,
@@ -112,12 +112,15 @@ def plan(config: Config, *, positives: float | None = None) -> Plan:
     """Return how many examples and labels a configuration needs, by each method.
 
     For the metric F1 the needs depend on ``positives``, the share of examples whose label is the
-    positive class, above 0 and at most 1; other metrics take none.
+    positive class, above 0 and at most 1; other metrics take none. For a condition on groups they
+    depend on ``config.groups``.
 
     Raises:
-        InvalidInput: if a clause holds always or never, or the share of positives is missing for F1
-            or no share.
+        InvalidInput: if a clause holds always or never, the share of positives is missing for F1 or
+            no share, that of a group is missing, or the condition is on F1 of groups.
     """
+    if config.names_groups:
+        _check_groups(config)
     if config.metric is Metric.F1:
         return _plan_f1(config, _share_of_positives(positives))
     if positives is not None:
@@ -136,6 +139,20 @@ def plan(config: Config, *, positives: float | None = None) -> Plan:
         optimised=optimised.labelled if optimised else None,
         may_differ=may_differ,
     )
+
+
+def _check_groups(config: Config) -> None:
+    if config.metric is Metric.F1:
+        raise InvalidInput(
+            "How many examples F1 of groups needs cannot be told beforehand.", where="condition"
+        )
+    if not config.knows_sizes:
+        named = ", ".join(f"{group}: 0.5" for group in map(str, groups_of(config.condition)))
+        raise InvalidInput(
+            "How many examples that takes depends on how large the groups are.",
+            where="groups",
+            remedy=f"Say what share of the examples each has, as in groups: {{{named}}}.",
+        )
 
 
 def _share_of_positives(positives: float | None) -> float:
@@ -221,7 +238,7 @@ def _ratio_method(config: Config, positives: float) -> Method:
     most = _rows_at(_INSIDE, config, designs, positives)
     expected = _rows_at((0.0, 1.0), config, designs, positives)
     free = [design for design in designs if design.clause.only_d]
-    pool = max(most, most_rows(free))
+    pool = max(most, _examples(config, free))
     worst = "at most: the worst places within the tolerance, by the counts to expect"
     steps = config.steps
     if fresh:
@@ -274,11 +291,11 @@ def guarantee(config: Config) -> str:
 def rows_that_settle(config: Config, *, shared: bool, extra: float = 0.0) -> int | None:
     """Return after how many labelled rows every step is settled, with ``extra`` nats of evidence.
 
-    None where that depends on the data (F1).
+    None where that depends on the data (F1, or groups of which nobody said how large they are).
     """
-    if config.metric is Metric.F1:
+    if config.metric is Metric.F1 or not config.knows_sizes:
         return None
-    return most_rows(_designs(config, shared=shared, extra=extra))
+    return _examples(config, _designs(config, shared=shared, extra=extra))
 
 
 def answers_seen(config: Config, known: np.ndarray, rows: int, nats: float) -> int:
@@ -292,6 +309,8 @@ def answers_seen(config: Config, known: np.ndarray, rows: int, nats: float) -> i
     """
     if config.adaptivity is not Adaptivity.FULL:
         return 2
+    if config.names_groups:
+        return 3  # how many rows a group has is known when the rows are seen
     needed = rows_that_settle(config, shared=True, extra=nats)
     all_labelled = bool(known.all())
     always_settled = needed is not None and needed <= rows
@@ -314,21 +333,21 @@ def _designs(config: Config, *, shared: bool, extra: float = 0.0) -> list[Design
 def _sequential(config: Config, *, shared: bool) -> Method:
     designs = _designs(config, shared=shared)
     labelled = [design for design in designs if not design.clause.only_d]
-    rows = most_rows(labelled)
+    rows = _examples(config, labelled)
     full = config.adaptivity is Adaptivity.FULL
     if full and shared:
         # All is labelled in advance, so that answers alone tell developers anything.
         return Method(
             name="sequential, shared examples",
             labelled=rows,
-            pool=most_rows(designs),
+            pool=_examples(config, designs),
             per_commit=rows,
             expected=rows,
             why="every step looks at the same labelled examples, at delta / 2^H",
         )
     steps = config.steps
-    pool = most_rows(designs)
-    per_commit = max((_labels(design, design.rows) for design in labelled), default=0)
+    pool = _examples(config, designs)
+    per_commit = max((_labels(config, design, design.rows) for design in labelled), default=0)
     expected = max((_expected(config, design) for design in labelled), default=0)
     if full:
         return Method(
@@ -352,16 +371,30 @@ def _sequential(config: Config, *, shared: bool) -> Method:
     )
 
 
-def _labels(design: Design, rows: float) -> int:
-    """Return the labels in so many rows: of changed predictions alone, where these suffice."""
-    share = design.share if design.clause.is_difference else 1.0
-    return up(rows * share)
+def _examples(config: Config, designs: list[Design]) -> int:
+    """Return the examples that always settle every one of these clauses; 0 for none.
+
+    Of groups: as many that the smallest one has rows enough, where their shares are as was said.
+    """
+    found = [up(design.rows / min(config.shares_of(design.clause))) for design in designs]
+    return max(found, default=0)
+
+
+def _labels(config: Config, design: Design, rows: float) -> int:
+    """Return the labels for so many units: of changed predictions alone, where these suffice.
+
+    A unit has a row of the smallest group, and of the others as many as there are for each.
+    """
+    shares = config.shares_of(design.clause)
+    in_a_unit = sum(shares) / min(shares)
+    changed = design.share if design.clause.is_difference else 1.0
+    return up(rows * in_a_unit * changed)
 
 
 def _expected(config: Config, design: Design) -> int:
     below = expected_rows(design, config.scale, design.zone.low)
     above = expected_rows(design, config.scale, design.zone.high)
-    return _labels(design, max(below, above))
+    return _labels(config, design, max(below, above))
 
 
 def _published(config: Config, optimised: Optimised | None) -> list[Method]:
@@ -371,7 +404,8 @@ def _published(config: Config, optimised: Optimised | None) -> list[Method]:
     found = [_labelled_in_advance("baseline", baseline, why)]
     only = list(clauses(config.condition))
     if len(only) == 1 and len(only[0].weights) > 1:
-        size = single_range_size(only[0], step_nats(config, shared=True), scale=config.scale)
+        units = single_range_size(only[0], step_nats(config, shared=True), scale=config.scale)
+        size = up(units / min(config.shares_of(only[0])))
         why = "Hoeffding's bound on the whole expression"
         found.append(_labelled_in_advance("single range", size, why))
     if optimised is not None:

@@ -37,11 +37,15 @@ def baseline_size(config: Config) -> int:
 
     A clause of k variables in a condition of m clauses: ``(sum |c_i|)^2 scale^2 ln(k m / delta') /
     (2 eps^2)`` with ``delta' = delta / H`` or ``delta / 2^H``: the tolerance is split in proportion
-    to the weights, which is optimal.
+    to the weights, which is optimal. Of groups, so many in the smallest one.
     """
     found = list(clauses(config.condition))
     nats = history_nats(config) - math.log(config.delta) + math.log(len(found))
-    return max(up(_clause_size(clause, config.scale, nats)) for clause in found)
+    sizes = []
+    for clause in found:
+        size = _clause_size(clause, config.scale, nats)
+        sizes.append(up(size / min(config.shares_of(clause))))
+    return max(sizes)
 
 
 def single_range_size(
@@ -66,7 +70,7 @@ def optimised_size(config: Config) -> Optimised | None:
     p from ``config.difference`` (of which d is found to be within 2 D on unlabelled examples).
     """
     found = _pattern(config.condition, config)
-    if found is None:
+    if found is None or config.names_groups:
         return None
     clause, share, tolerance_d = found
     tolerance = clause.tolerance / (abs(clause.n) * config.scale)
@@ -141,7 +145,7 @@ def _compares_models(clause: Clause) -> bool:
 
 def _bound_on_d(part: Formula) -> Clause | None:
     """Return a clause ``d < A`` as "more than", so that d has a weight below 0; else None."""
-    if not isinstance(part, Clause) or not part.only_d:
+    if not isinstance(part, Clause) or not part.only_d or part.groups:
         return None
     upward = part.upward()
     # "d > A" bounds d from the wrong side.
@@ -158,5 +162,5 @@ def _spread(clause: Clause, scale: float) -> float:
     reach = {"d": 1.0}
     spread = 0.0
     for name, weight in clause.weights.items():
-        spread += abs(weight) * reach.get(name, scale)
+        spread += abs(weight) * reach.get(name[0], scale)
     return spread

@@ -15,6 +15,7 @@ from easeml.lifecycle.ci.design import Design, Zone
 from easeml.lifecycle.ci.examples import Examples
 from easeml.lifecycle.ci.levels import Level
 from easeml.lifecycle.ci.ratios import f1_bounds, f1_score
+from easeml.lifecycle.ci.units import needs_label, of_part, units_of
 
 _SLACK = 1e-6
 """A sum of many floats may miss a whole number by so much."""
@@ -39,13 +40,12 @@ class Settled:
 def settle(design: Design, examples: Examples, look: int) -> Settled:
     """Return what the rows say of a clause whose value is a mean, up to the row that settles it.
 
-    ``look`` is the number of rows, known before any label, at which the clause is looked at by
-    binomial tails, if its design has such a look.
+    ``look`` is the number of units (rows, or blocks of them), known before any label, at which the
+    clause is looked at by binomial tails, if its design has such a look.
     """
-    # Rows behind a missing label are not looked at: who labels would choose what the test sees.
-    values = _values(design, examples)[: first_gap(design, examples)]
-    truth, row = _truth(design, values, look)
-    if row == 0:
+    units = units_of(design.clause, examples)
+    truth, found = _truth(design, units.values, look)
+    if found == 0:
         return Settled(
             truth=truth,
             rows=0,
@@ -53,7 +53,7 @@ def settle(design: Design, examples: Examples, look: int) -> Settled:
             low=design.bottom,
             high=design.top,
         )
-    seen = values[:row]
+    seen = units.values[:found]
     level = 2 * math.exp(-min(design.level.true, design.level.false))
     low, high = confidence_sequence(seen, design.bottom, design.top, min(level, 0.999))
     # What is proven bounds the mean as well.
@@ -63,7 +63,7 @@ def settle(design: Design, examples: Examples, look: int) -> Settled:
         high = min(high, design.zone.high)
     return Settled(
         truth=truth,
-        rows=row,
+        rows=units.rows(found),
         estimate=float(seen.mean()),
         low=low,
         high=high,
@@ -97,20 +97,10 @@ def _proven_by_bets(design: Design, values: np.ndarray) -> tuple[Truth, int]:
     return above <= below, row
 
 
-def first_gap(design: Design, examples: Examples) -> int:
+def _first_gap(clause: Clause, examples: Examples) -> int:
     """Return how many rows can be used in order before one misses a label that the clause needs."""
-    gaps = np.flatnonzero(needs_label(design, examples) & ~examples.known)
+    gaps = np.flatnonzero(needs_label(clause, examples) & ~examples.known)
     return int(gaps[0]) if gaps.size else len(examples)
-
-
-def needs_label(design: Design, examples: Examples) -> np.ndarray:
-    """Tell for each row whether the clause's value there depends on the label."""
-    if design.clause.only_d:
-        return np.zeros(len(examples), dtype=bool)
-    if design.clause.is_difference and examples.new.ndim == 1:
-        # Equal predictions have equal scores, so their difference is 0 without a label.
-        return examples.differ
-    return np.ones(len(examples), dtype=bool)
 
 
 def settle_ratio(
@@ -121,7 +111,7 @@ def settle_ratio(
     They are looked at every ``every`` rows, and 5 % more each time. Each variable has bounds that
     hold at all times, at its share of the level, and the clause the bounds that follow.
     """
-    usable = first_gap(design, examples)
+    usable = _first_gap(design.clause, examples)
     rows = 0
     settled = Settled(
         truth=None,
@@ -140,11 +130,13 @@ def settle_ratio(
 
 def _ratio_at(zone: Zone, level: Level, design: Design, examples: Examples, rows: int) -> Settled:
     """Return what the first ``rows`` rows say of a clause over F1 scores."""
-    counts = {}
+    counts: dict[str, tuple[int, int]] = {}
     estimate = 0.0
-    for name, weight in design.clause.weights.items():
-        counts[name] = _event_counts(name, examples, rows)
-        estimate += weight * _score(name, counts[name])
+    for part in design.clause.parts:
+        looked_at = of_part(part, examples)[:rows]
+        for name, weight in part.weights.items():
+            counts[name] = _event_counts(name, examples, looked_at)
+            estimate += weight * _score(name, counts[name])
     low_true, high_false = ratio_ends(design.clause, level, counts)
     truth = None
     if low_true > zone.low:
@@ -162,10 +154,10 @@ def _ratio_at(zone: Zone, level: Level, design: Design, examples: Examples, rows
 
 def _score(name: str, counts: tuple[int, int]) -> float:
     """Return the share of changed predictions, for d, or a model's F1."""
-    if name != "d":
+    if not _is_d(name):
         return f1_score(*counts)
     changed, equal = counts
-    return changed / (changed + equal)
+    return changed / max(1, changed + equal)
 
 
 def ratio_ends(
@@ -188,26 +180,24 @@ def ratio_ends(
 
 
 def _bounds(name: str, counts: tuple[int, int], nats: float) -> tuple[float, float]:
-    if name != "d":
+    if not _is_d(name):
         return f1_bounds(*counts, nats)
     values = np.repeat([1.0, 0.0], counts)
     return confidence_sequence(values, 0.0, 1.0, min(0.999, 2 * math.exp(-nats)))
 
 
-def _event_counts(name: str, examples: Examples, rows: int) -> tuple[int, int]:
-    if name == "d":
-        changed = int(examples.differ[:rows].sum())
-        return changed, rows - changed
-    scores = examples.new if name == "n" else examples.old
-    hits, errors = scores[:rows].sum(axis=0)
+def _event_counts(name: str, examples: Examples, looked_at: np.ndarray) -> tuple[int, int]:
+    """Return the events of a variable in the rows that are marked among the first ones."""
+    if _is_d(name):
+        changed = int(examples.differ[: len(looked_at)][looked_at].sum())
+        return changed, int(looked_at.sum()) - changed
+    scores = examples.new if name.startswith("n") else examples.old
+    hits, errors = scores[: len(looked_at)][looked_at].sum(axis=0)
     return int(hits), int(errors)
 
 
-def _values(design: Design, examples: Examples) -> np.ndarray:
-    clause = design.clause
-    if clause.only_d:
-        return clause.d * examples.differ
-    return clause.n * examples.new + clause.o * examples.old + clause.d * examples.differ
+def _is_d(name: str) -> bool:
+    return name.startswith("d")
 
 
 def _look(design: Design, values: np.ndarray) -> Truth:

@@ -17,7 +17,8 @@ from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 if TYPE_CHECKING:
     from easeml.lifecycle.ci import Config, Ledger, Verdict
 
-_CONDITION = "On n, accuracy of the new model, o, of the old one, and d, the share that differs."
+_CONDITION = "On n, accuracy of the new model, o, of the old one, and d, the share that differs; \
+of a group as in n[sex = female]."
 _SCALE = "Of absolute-error: the largest error that counts."
 _SHARED = (
     "The test rows were drawn like what will come, and chose no model; nobody chose one by the \
@@ -71,7 +72,7 @@ def _ask(state: Ledgers, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Ledgers
     test: Predicted = facts["test"]
     _check_metric(state.config, test.by["new"].classes is None)
     new, old = test.by["new"].values.tolist(), test.by["old"].values.tolist()
-    examples = score_examples(new, old, test.answers.tolist(), config)
+    examples = score_examples(new, old, test.answers.tolist(), config, test.inputs)
     ledger = _ledger(state, config, len(examples), facts["elsewhere"])
     commit = commit_digest(new, old)
     verdict, after = ledger.test(commit, examples)

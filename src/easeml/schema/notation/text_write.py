@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, filterfalse
 
 from easeml.schema.structure import IMAGE, CategoryClass, Field, Node, Structure
 
@@ -77,9 +77,8 @@ class _Writer:
     def _clauses(self) -> list[str]:
         clauses = self.schema.constraints.names()
         shared = []
-        for name, value in self.schema.classes.items():
-            if name not in self.own:
-                shared.append(f"{name}: {_shared(value)}")
+        for name in filterfalse(self.own.__contains__, self.schema.classes):
+            shared.append(f"{name}: {_shared(self.schema.classes[name])}")
         if shared:
             clauses.append(f"classes {{{', '.join(shared)}}}")
 

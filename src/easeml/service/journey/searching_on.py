@@ -62,11 +62,12 @@ def _more_time(store: Store, caller: Caller, application: Application) -> Follow
         jobs.resume(store, caller, job.id)
     more = _more_of(job.limits, now)
     if more == job.limits:
-        told = _UNLIMITED if job.limits == JobLimits() else _UNTIL
-        return _told(f"It was paused. {told}" if is_paused else told, done=is_paused)
+        unchanged = {True: _UNLIMITED, False: _UNTIL}[job.limits == JobLimits()]
+        paused = "It was paused. " * is_paused
+        return _told(f"{paused}{unchanged}", done=is_paused)
     _set(store, caller, job, more)
-    is_moved = more.deadline != job.limits.deadline
-    return _told(f"{_RAISED} {_MOVED}" if is_moved else _RAISED, done=True)
+    moved = f" {_MOVED}" * (more.deadline != job.limits.deadline)
+    return _told(f"{_RAISED}{moved}", done=True)
 
 
 def give_time(store: Store, caller: Caller, application: Application) -> str:

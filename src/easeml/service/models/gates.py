@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from easeml.contract.gates import BoughtLabels, Gate, Gates, NewGate, WaitingModel
+from easeml.contract.gates import BoughtLabels, Gate, GateGroup, Gates, NewGate, WaitingModel
 from easeml.contract.states import VersionState
 from easeml.data import row_ids
 from easeml.errors import Conflict, InvalidInput, NotFound
@@ -13,7 +13,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.advice import asked_models, test_row_disclosure, tools
 from easeml.service.answers import doubted_tests
 from easeml.service.datasets import changing
-from easeml.service.gates import bought_labels, kept, reserves
+from easeml.service.gates import bought_labels, group_sizes, kept, reserves
 from easeml.service.models import promotion
 from easeml.service.rollouts import kept as rollouts
 from easeml.service.tasks import requests
@@ -59,6 +59,7 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
         version = tables.versions.get(application.version_id)
         before = kept.active(tables, application.id)
         config = _configured(tables, application, wish, before)
+        group_sizes.check(store, version, config)
         is_whole = before is not None and reserves.is_whole(store, version, before)
         if before is not None and is_whole and _is_same(before, config, wish):
             return show(tables, application)
@@ -89,7 +90,8 @@ def _has_other_budget(gate: records.Gate, config: "Config", wish: NewGate) -> bo
 
 
 def _asks_for(gate: records.Gate, config: "Config", wish: NewGate) -> bool:
-    asked = (kept.ledger_of(gate).config, gate.most)
+    before = replace(kept.ledger_of(gate).config, groups=())  # these follow from the data
+    asked = (before, gate.most)
     return asked == (config, wish.rows) and lasts_on(gate)
 
 
@@ -132,6 +134,7 @@ def opened(
     rows = left[:most] if most else left
     if not rows and reserve is None:
         raise _no_rows(version, earlier)
+    config = group_sizes.with_sizes(store, version, config, rows or all_rows)
     first = version.summary.retired + len(all_rows) - len(left)
     first_id, last_id = (rows[0], rows[-1]) if rows else (-1, -1)
     nats = _told(tables, application, first, first_id) + (gates.TWO_TESTS if reserve else 0.0)
@@ -283,10 +286,19 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         ),
         too_few="" if by_labels else _too_few(rows, rows_for_gains),
         most=gate.most,
+        groups=_show_groups(config, rows),
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
         labels=labels,
         created=gate.created,
     )
+
+
+def _show_groups(config: "Config", rows: int) -> list[GateGroup]:
+    """Return about how many of a gate's test rows are in each group that its condition names."""
+    from easeml.lifecycle.ci import groups_of
+
+    shares = dict.fromkeys(map(str, groups_of(config.condition)), 0.0) | dict(config.groups)
+    return [GateGroup(group=name, rows=round(share * rows)) for name, share in shares.items()]
 
 
 def _show_labels(
@@ -385,6 +397,8 @@ def _configured(
         told["scale"] = wish.scale or _usual_scale(tables, application, told, before)
     config = read_config(told)
     gates.check_direction(config)
+    if wish.labels:
+        gates.check_can_buy(config, application.target)
     return config
 
 
@@ -399,7 +413,7 @@ def _usual_scale(
 
     if before:
         config = kept.ledger_of(before).config
-        if config == read_config({**told, "scale": config.scale}):
+        if replace(config, groups=()) == read_config({**told, "scale": config.scale}):
             return config.scale
     return rollouts.usual_scale(tables, application)
 

@@ -1,0 +1,61 @@
+"""How large the groups of rows are that the condition of a gate names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from easeml.data import cells_of_rows
+from easeml.errors import InvalidInput
+from easeml.store import Store
+from easeml.store.records import DatasetVersion
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.lifecycle.ci import Config
+
+_MOST_SHOWN = 8  # values of a column
+
+
+def with_sizes(store: Store, version: DatasetVersion, config: Config, rows: list[int]) -> Config:
+    """Return the configuration with the share of each group in some test rows, by their ids.
+
+    A group without rows has none.
+
+    Raises:
+        InvalidInput: naming the column that the data lacks.
+    """
+    from easeml.lifecycle.ci import groups_of
+
+    shares = []
+    for group in groups_of(config.condition):
+        cells = _cells(store, version, group.column)
+        members = group.members(cells.loc[cells.index.isin(rows)].to_numpy())
+        share = float(members.mean())
+        shares.append((str(group), share))
+    of_some = filter(itemgetter(1), shares)
+    return replace(config, groups=tuple(sorted(of_some)))
+
+
+def check(store: Store, version: DatasetVersion, config: Config) -> None:
+    """Raise ``InvalidInput`` where no test row is in a group, or the data lacks its column."""
+    from easeml.lifecycle.ci import groups_of
+
+    for group in groups_of(config.condition):
+        cells = _cells(store, version, group.column)
+        if group.members(cells.to_numpy()).any():
+            continue
+        values = cells.dropna().astype(str).value_counts().index[:_MOST_SHOWN]
+        raise InvalidInput(
+            f"No test row has {group}.",
+            where="condition",
+            remedy=f"'{group.column}' has, among others: {', '.join(values)}.",
+        )
+
+
+def _cells(store: Store, version: DatasetVersion, column: str) -> pd.Series:
+    """Return the cells of a column in the test rows, by their ids."""
+    files = store.artefacts.members(version.tenant_id, version.artefact)
+    return cells_of_rows(files, "test", column)
