@@ -20,7 +20,15 @@ import numpy as np
 from ci_lower_bound import least_labels
 from ci_simulation import World, simulate
 from common import arguments, machine_line, read_options
-from easeml.lifecycle.ci import Config, open_ledger, plan, read_config, score_examples, step_nats
+from easeml.lifecycle.ci import (
+    Config,
+    clauses,
+    open_ledger,
+    plan,
+    read_config,
+    score_examples,
+    step_nats,
+)
 
 CHANGED = 0.1
 CASES = {
@@ -54,9 +62,7 @@ CASES = {
 
 def worlds(config: Config, condition: str) -> dict[str, World]:
     """Return true values by where they lie, seen from the zone of the clause on quality."""
-    clause = (
-        config.condition if not hasattr(config.condition, "parts") else config.condition.parts[-1]
-    )
+    *_, clause = clauses(config.condition)
     side = 2 * clause.tolerance if config.mode.value == "fp-free" else 0.0
     low = clause.threshold - 2 * clause.tolerance + side
     width = 2 * clause.tolerance
@@ -83,9 +89,7 @@ def least(config: Config, condition: str, world: World) -> tuple[float, float, f
     """Return lower bounds on the labels of a commit, of known and unknown changes, and the second's
     for the series.
     """
-    clause = (
-        config.condition if not hasattr(config.condition, "parts") else config.condition.parts[-1]
-    )
+    *_, clause = clauses(config.condition)
     low = clause.threshold - (0.0 if config.mode.value == "fp-free" else 2 * clause.tolerance)
     quality = condition.startswith("n >")
     value = round(world.n if quality else world.n - world.o, 9)

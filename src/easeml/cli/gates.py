@@ -15,7 +15,9 @@ from easeml.errors import InvalidInput
 Adaptivity = Annotated[
     str, typer.Option(help="What may follow the answers: full, none or firstChange.")
 ]
-Metric = Annotated[str, typer.Option(help="What n and o measure: accuracy, f1 or absolute-error.")]
+Metric = Annotated[
+    str, typer.Option(help="What n and o measure: accuracy, f1, row-f1 or absolute-error.")
+]
 
 
 def add_to(app: typer.Typer) -> None:

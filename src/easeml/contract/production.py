@@ -23,8 +23,8 @@ class RequestLog(Answer):
     """What is kept of the requests to an endpoint.
 
     ``rows``: that were kept; ``told``: what was said to be true of rows, each time counted.
-    ``missed``: requests that could not be kept: longer than 4 MiB, not in JSON or CSV, or more than
-    could be written.
+    ``missed``: requests that could not be kept: longer than 4 MiB, neither in JSON nor CSV nor
+    pictures, or more than could be written.
     """
 
     application_id: str
@@ -39,11 +39,14 @@ class RequestLog(Answer):
     def says_missed(self) -> str:
         """How many requests could not be kept, and which these are, in a sentence."""
         if not self.missed:
-            return "Requests in JSON and CSV are kept, up to 4 MiB each; others are counted here."
+            return (
+                "Requests in JSON, CSV and pictures are kept, up to 4 MiB each; others are counted "
+                "here."
+            )
         requests = "request is" if self.missed == 1 else "requests are"
         return (
-            f"{self.missed:,} {requests} not kept: longer than 4 MiB, not in JSON or CSV, or too "
-            "many at once. Send such rows in parts, as CSV or JSON."
+            f"{self.missed:,} {requests} not kept: longer than 4 MiB, neither in JSON nor CSV nor "
+            "pictures, or too many at once. Send such rows in parts, as CSV or JSON."
         )
 
 

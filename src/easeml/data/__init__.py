@@ -21,6 +21,7 @@ from easeml.data.readers.easeml_dataset import (
 from easeml.data.readers.header import is_header
 from easeml.data.readers.read import is_one_of_several, read_table
 from easeml.data.rows.column_table import ColumnTable
+from easeml.data.rows.files import pictures_sent
 from easeml.data.rows.newer import NewerRows, read_newer
 from easeml.data.rows.parsing import (
     EXPLAIN,
@@ -185,6 +186,7 @@ __all__ = [
     "of_rows_left",
     "parse_rows",
     "permitted",
+    "pictures_sent",
     "pixels",
     "places_with",
     "pushed",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.row_weights import that_are_ignored
-from easeml.kinds.shared.tested_rows import predicted
+from easeml.kinds.shared.tested_rows import predicted, row_scores
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -68,16 +69,19 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
         return TaskResult(ok=True, value=test.value(inputs))
     from easeml.data import read_version
     from easeml.lifecycle import gates
-    from easeml.lifecycle.ci import Ledger
+    from easeml.lifecycle.ci import Ledger, Metric
 
     version = read_version(inputs / "version")
     ledger = Ledger.from_json(spec.ledger)
     rows = _tested_on(spec, version.test.sort_values("_row"), ledger.examples)
     ledger = gates.narrowed(ledger, len(rows))
+    answers = rows[version.target].tolist()
+    is_scored = ledger.config.metric is Metric.SCORE
+    told = partial(row_scores, answers=answers) if is_scored else predicted
     tested = gates.Tested(
-        new=predicted(inputs, "new", rows),
-        old=predicted(inputs, "old", rows) if spec.old_id else None,
-        answers=rows[version.target].tolist(),
+        new=told(inputs, "new", rows),
+        old=told(inputs, "old", rows) if spec.old_id else None,
+        answers=[1] * len(rows) if is_scored else answers,
         rows=rows,
     )
     verdict, after = gates.examine(ledger, tested)

@@ -224,13 +224,15 @@ def promise(config: Config) -> str:
         models = "the one model that can be tested does not go live"
     return (
         f"With a probability of {100 * config.reliability:.15g} % or more, {models} although "
-        f"'{config.condition}' does not hold.{_of_errors(config)}"
+        f"'{config.condition}' does not hold.{_of_measure(config)}"
         f"{_if_uncompared(config, _MAY_BE_WORSE)}"
     )
 
 
-def _of_errors(config: Config) -> str:
-    """Return what n and o are where they are errors."""
+def _of_measure(config: Config) -> str:
+    """Return what n and o are where they are no shares of right answers."""
+    if config.metric == Metric.SCORE:
+        return " n and o are means of F1 by row, and d is the share of rows of which it differs."
     if config.metric != Metric.ABSOLUTE_ERROR:
         return ""
     return f" n and o are mean errors; one larger than {config.scale:,.6g} counts as that."

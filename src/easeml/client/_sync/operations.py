@@ -981,7 +981,7 @@ class Operations(Calls):
     def set_request_log(self, application_id: str, wish: NewRequestLog) -> RequestLog:
         """Keep a share of the requests to an endpoint from now on, or none.
 
-        Requests in JSON and CSV are kept, up to 4 MiB each. Raises ``NotFound``, and
+        Requests in JSON, CSV and pictures are kept, up to 4 MiB each. Raises ``NotFound``, and
         ``InvalidInput`` for a column to be masked that the data has not. Repeated, it changes
         nothing.
         """

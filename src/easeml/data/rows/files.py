@@ -76,6 +76,38 @@ def table_of_files(
     return table_from_bytes(content, name), []
 
 
+def pictures_sent(body: bytes, content_type: str, most: int) -> list[tuple[str, bytes]]:
+    """Return the names and bytes of the pictures of a request, in the order of its answers.
+
+    They are not looked into. Raises DatasetError where the request is of anything else, or its
+    pictures have more than ``most`` bytes together.
+    """
+    files = files_of(body, content_type)
+    name, content = files[0]
+    if len(files) > 1 or _is_picture(name, content):
+        return _read_pictures(_tree_of(files), most)
+    if format_of(Source(name, data=content)) != "zip" or is_easeml(content):
+        raise _other_files()
+    with open_tree(content) as tree:
+        return _read_pictures(tree, most)
+
+
+def _other_files() -> DatasetError:
+    return DatasetError("there are other files than pictures.")
+
+
+def _read_pictures(tree: Tree, most: int) -> list[tuple[str, bytes]]:
+    samples = list(filter(_is_sample, tree.files))
+    if not min(map(_is_picture_file, samples), default=False):
+        raise _other_files()
+    found = []
+    for name in samples:
+        content = tree.read(name, most)
+        most -= len(content)
+        found.append((name, content))
+    return found
+
+
 def _table_of_zip(
     name: str, content: bytes, labels: Collection[str], least: int
 ) -> tuple[pa.Table, list[str]]:
@@ -107,7 +139,11 @@ def _series(tree: Tree, least: int) -> list[str]:
 
 
 def _is_picture(name: str, content: bytes) -> bool:
-    return content.startswith(_MAGIC) or name.lower().endswith(PICTURES)
+    return content.startswith(_MAGIC) or _is_picture_file(name)
+
+
+def _is_picture_file(name: str) -> bool:
+    return name.lower().endswith(PICTURES)
 
 
 def _tree_of(files: Files) -> Tree:

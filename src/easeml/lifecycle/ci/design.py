@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 
@@ -260,8 +261,11 @@ class _Case:
 
         For a difference that is every changed prediction turning right or wrong, ``share`` of the
         rows; else two values. The logarithm of a bet's gain is concave, so no other case of the
-        same mean and share gains less.
+        same mean and share gains less. Of groups, whose rows are independent, each is as far above
+        its least value as the others, one of two values a row.
         """
+        if self.clause.others:
+            return self._support_of_groups(mean)
         if not self.clause.is_difference or self.share >= 1:
             high = min(1.0, max(0.0, (mean - self.bottom) / (self.top - self.bottom)))
             return [self.top, self.bottom], [high, 1 - high]
@@ -271,6 +275,15 @@ class _Case:
         gains = min(self.share, max(0.0, (surplus + self.share) / 2))
         values = [offset + size, offset - size, 0.0]
         return values, [gains, self.share - gains, 1 - self.share]
+
+    def _support_of_groups(self, mean: float) -> tuple[list[float], list[float]]:
+        high = min(1.0, max(0.0, (mean - self.bottom) / (self.top - self.bottom)))
+        values, shares = [0.0], [1.0]
+        for part in self.clause.parts:
+            ends = _part_range(part, self.scale)
+            values = list(map(sum, product(values, ends)))
+            shares = list(map(math.prod, product(shares, (1 - high, high))))
+        return values, shares
 
     def sides(self, mean: float) -> tuple[_Side, _Side]:
         """Return the best bets of both sides where the rows' mean is ``mean``."""

@@ -57,5 +57,14 @@ def check(store: Store, version: DatasetVersion, config: Config) -> None:
 
 def _cells(store: Store, version: DatasetVersion, column: str) -> pd.Series:
     """Return the cells of a column in the test rows, by their ids."""
+    from pandas.api.types import is_list_like
+
     files = store.artefacts.members(version.tenant_id, version.artefact)
-    return cells_of_rows(files, "test", column)
+    cells = cells_of_rows(files, "test", column)
+    if cells.map(is_list_like).any():
+        raise InvalidInput(
+            f"'{column}' has several values a row, and groups are told by one.",
+            where="condition",
+            remedy="Name a column of texts, categories or numbers.",
+        )
+    return cells

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.contract.gates import BoughtLabels, Gate, GateGroup, Gates, NewGate, WaitingModel
 from easeml.contract.states import VersionState
 from easeml.data import row_ids
+from easeml.data.types.label_lists import LABELS
 from easeml.errors import Conflict, InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -38,6 +39,8 @@ _RETIRED = (
     "Feed new labelled rows, and set the gate again."
 )
 _LAST = "The last model that can be tested waits for labels; no other can be tested after it."
+_ROW_F1 = "row-f1"
+_CALLED = {"score": _ROW_F1}  # metrics of lifecycle.ci that have a name of their own here
 _MANY = 32  # models for which the page tells what they would need
 
 
@@ -271,7 +274,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         reliability=config.reliability,
         adaptivity=config.adaptivity.value,
         steps=config.steps,
-        metric=config.metric.value,
+        metric=_CALLED.get(config.metric.value, config.metric.value),
         promise=gates.promise(config),
         rows=rows,
         rows_for_gains=rows_for_gains,
@@ -284,7 +287,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         lasts=_lasts(
             ledger.steps_left, by_labels, worn, waits=kept.waiting(gate, application) is not None
         ),
-        too_few="" if by_labels else _too_few(rows, rows_for_gains),
+        too_few="" if by_labels else _too_few(config, rows, rows_for_gains),
         most=gate.most,
         groups=_show_groups(config, rows),
         testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
@@ -354,14 +357,17 @@ def _lasts(steps_left: int, by_labels: int, retirable: int, *, waits: bool) -> s
     return f"{models} can be tested. A search that tries 200 models spends three steps at most."
 
 
-def _too_few(rows: int, needed: int | None) -> str:
+def _too_few(config: "Config", rows: int, needed: int | None) -> str:
     """Return that even clear gains are seldom proven on so few test rows; empty where they are."""
     if needed is None or rows >= needed:
         return ""
+    remedies = ["Add test rows", "let the gate buy labels", "or ask for less"]
+    if config.names_groups or config.metric == "score":
+        del remedies[1]  # for few of these it may
     return (
         f"{rows:,} test rows are few for this condition: most better models will be refused as not "
-        f"proven. {needed:,} test rows would show nearly every clear gain. Add test rows, let the "
-        "gate buy labels, or ask for less: a larger tolerance needs fewer rows."
+        f"proven. {needed:,} test rows would show nearly every clear gain. {', '.join(remedies)}: a "
+        "larger tolerance needs fewer rows."
     )
 
 
@@ -376,13 +382,7 @@ def _configured(
     if version.state != VersionState.READY:
         raise Conflict("The data is not prepared.", where=version.id, remedy="Ask again later.")
     told = wish.model_dump(exclude={"metric", "positive", "scale", "labels", "rows"})
-    told["metric"] = wish.metric or "accuracy"
-    if version.target_type in asked_models.SEVERAL:
-        raise InvalidInput(
-            "A gate tests the one answer of a row, and these rows may have several.",
-            where="gate",
-            remedy="Let better models serve by their quality on validation rows.",
-        )
+    told["metric"] = _metric(version.target_type, wish)
     is_number = version.target_type == "number"
     if is_number and told["metric"] != "absolute-error":
         raise InvalidInput(
@@ -400,6 +400,25 @@ def _configured(
     if wish.labels:
         gates.check_can_buy(config, application.target)
     return config
+
+
+def _metric(target_type: str, wish: NewGate) -> str:
+    """Return what n and o measure, as ``lifecycle.ci`` calls it."""
+    if target_type not in asked_models.SEVERAL:
+        return wish.metric or "accuracy"
+    if target_type != LABELS:
+        raise InvalidInput(
+            "A gate tests the one answer of a row, and these rows have several numbers.",
+            where="gate",
+            remedy="Let better models serve by their quality on validation rows.",
+        )
+    if (wish.metric, wish.labels) not in (("", 0), (_ROW_F1, 0)):
+        raise InvalidInput(
+            "Rows that may have several labels are judged by F1 of each labelled test row.",
+            where="metric, labels",
+            remedy=f"Use the metric {_ROW_F1}, and no labels.",
+        )
+    return "score"
 
 
 def _usual_scale(

@@ -3,6 +3,7 @@
 import csv
 import io
 import random
+from base64 import b64encode
 from collections import Counter
 from dataclasses import dataclass
 from itertools import filterfalse
@@ -11,7 +12,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from easeml.contract.production import NewRequestLog, RequestLog
-from easeml.data import bare_text
+from easeml.data import bare_text, pictures_sent
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, records
@@ -19,6 +20,8 @@ from easeml.store.records import Application, ProductionRow
 from easeml.store.shapes import OtherAnswer
 
 LARGEST = 4 * 2**20  # bytes of a request, or an answer, that is kept: ten thousand usual rows
+_LARGEST_UNPACKED = 4 * LARGEST  # bytes of the pictures in a zip file
+_PICTURE = "image"  # the column of pictures that come as files, as in data sets of them
 _AT_ONCE = 1_000  # rows of a transaction: others may write between two
 _DAY = 86_400.0
 _NONE = Counter[str]()
@@ -41,7 +44,7 @@ class Seen:
 def set_log(store: Store, caller: Caller, application_id: str, wish: NewRequestLog) -> RequestLog:
     """Keep a share of the requests to an endpoint from now on, or none.
 
-    Requests in JSON and CSV are kept, up to 4 MiB each. Raises ``NotFound``, and ``InvalidInput``
+    Requests in JSON, CSV and pictures are kept, up to 4 MiB each. Raises ``NotFound``, and ``InvalidInput``
     for a column to be masked that the data has not. Repeated, it changes nothing.
     """
     with store.write() as tx:
@@ -134,7 +137,15 @@ def _readable_rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
     """Return the rows of a request; none where it is not understood, so that others are kept."""
     try:
         return _rows(seen, masked)
-    except (KeyError, TypeError, ValueError, AttributeError, StopIteration, csv.Error):
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        StopIteration,
+        csv.Error,
+        InvalidInput,
+    ):
         return []
 
 
@@ -165,16 +176,29 @@ def _rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
 
 
 def _asked(seen: Seen) -> list[dict[str, Any]]:
-    """Return the rows of a request in JSON, or as a table in CSV, whose cells are texts."""
+    """Return the rows of a request: in JSON, a table in CSV, whose cells are texts, or pictures."""
     if seen.content_type.startswith("application/json"):
         asked = from_json(seen.body)  # a third of json's time
         return asked["rows"] if isinstance(asked, dict) else asked
     if not seen.content_type.startswith("text/csv"):
-        raise ValueError(seen.content_type)
+        return _of_pictures(seen)
     text, delimiter, *_ = bare_text(seen.body, seen.request_id)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     names = next(lines)
     return [_named(names, cells) for cells in lines if cells]
+
+
+def _of_pictures(seen: Seen) -> list[dict[str, Any]]:
+    """Return the pictures of a request as rows; their keys are the names of several files."""
+    pictures = pictures_sent(seen.body, seen.content_type, _LARGEST_UNPACKED)
+    are_named = len(pictures) > 1
+    rows = []
+    for name, content in pictures:
+        row: dict[str, Any] = {_PICTURE: b64encode(content).decode()}
+        if are_named:
+            row["key"] = name
+        rows.append(row)
+    return rows
 
 
 def _named(names: list[str], cells: list[str]) -> dict[str, Any]:
