@@ -59,7 +59,7 @@ def plan(
     adaptivity: Annotated[str, typer.Option(help="none, full or firstChange.")] = "full",
     steps: Annotated[int, typer.Option(help="How many commits one test set shall serve.")] = 1,
     metric: Annotated[
-        str, typer.Option(help="accuracy, f1, absolute-error, squared-error or score.")
+        str, typer.Option(help="accuracy, f1, brier, absolute-error, squared-error or score.")
     ] = "accuracy",
     positives: Annotated[
         float | None,

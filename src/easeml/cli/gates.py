@@ -16,7 +16,7 @@ Adaptivity = Annotated[
     str, typer.Option(help="What may follow the answers: full, none or firstChange.")
 ]
 Metric = Annotated[
-    str, typer.Option(help="What n and o measure: accuracy, f1, row-f1 or absolute-error.")
+    str, typer.Option(help="What n and o measure: accuracy, f1, row-f1, brier or absolute-error.")
 ]
 
 
@@ -36,7 +36,7 @@ def gate(
     adaptivity: Adaptivity = "full",
     steps: Annotated[int, typer.Option(help="Models that can be tested.")] = 8,
     metric: Metric = "",
-    positive: Annotated[str, typer.Option(help="Of f1: its class.")] = "1",
+    positive: Annotated[str, typer.Option(help="Of f1 and brier: their class.")] = "1",
     scale: Annotated[
         float,
         typer.Option(

@@ -17,21 +17,21 @@ class NewGate(Request):
 
     ``adaptivity``: what may follow the answers: full (new models do), none (they do not) or
     firstChange (the first that passes is the last). ``steps``: models that can be tested on the
-    test rows that there are. ``metric``: what n and o measure; by default accuracy; of rows
-    with several labels row-f1, F1 by row. A target that is a number needs absolute-error, of which
-    n and o are mean errors. ``positive``: the class
-    of f1. ``scale``: the largest error that counts, in the unit of the target; 0: twice the root
-    mean squared error of the model that serves, on validation rows. ``labels``: so many may be
-    bought of people, of rows without labels that are kept for tests, where the test rows cannot
-    tell. ``rows``: test rows that it takes at most, so that the others are unspent when these are
-    worn out; 0: all.
+    test rows that there are. ``metric``: what n and o measure; by default accuracy; of rows with
+    several labels row-f1, F1 by row. A target that is a number needs absolute-error, of which n and
+    o are mean errors. ``positive``: the class of f1, or of brier, of which n and o are mean squared
+    errors of the chance of that class. ``scale``: the largest error that counts, in the unit of the
+    target; 0: twice the root mean squared error of the model that serves, on validation rows.
+    ``labels``: so many may be bought of people, of rows without labels that are kept for tests,
+    where the test rows cannot tell. ``rows``: test rows that it takes at most, so that the others
+    are unspent when these are worn out; 0: all.
     """
 
     condition: str = Field(min_length=1, max_length=1000, description=_CONDITION)
     reliability: float = Field(0.95, gt=0, lt=1)
     adaptivity: Literal["full", "none", "firstChange"] = "full"
     steps: int = Field(8, ge=1, le=1000)
-    metric: Literal["", "accuracy", "f1", "row-f1", "absolute-error"] = ""
+    metric: Literal["", "accuracy", "f1", "row-f1", "brier", "absolute-error"] = ""
     positive: str = Field("1", max_length=1000)
     scale: float = Field(0.0, ge=0, allow_inf_nan=False)
     labels: int = Field(0, ge=0, le=1_000_000)

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.row_weights import that_are_ignored
-from easeml.kinds.shared.tested_rows import predicted, row_scores
+from easeml.kinds.shared.tested_rows import chances, predicted, row_scores
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import pandas as pd
 
@@ -76,12 +76,16 @@ def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
     rows = _tested_on(spec, version.test.sort_values("_row"), ledger.examples)
     ledger = gates.narrowed(ledger, len(rows))
     answers = rows[version.target].tolist()
-    is_scored = ledger.config.metric is Metric.SCORE
-    told = partial(row_scores, answers=answers) if is_scored else predicted
+    told: Callable[..., list[Any]] = predicted
+    if ledger.config.metric is Metric.BRIER:
+        told = partial(chances, positive=ledger.config.positive)
+    if ledger.config.metric is Metric.SCORE:
+        told = partial(row_scores, answers=answers)
+        answers = [1] * len(rows)  # all are known
     tested = gates.Tested(
         new=told(inputs, "new", rows),
         old=told(inputs, "old", rows) if spec.old_id else None,
-        answers=[1] * len(rows) if is_scored else answers,
+        answers=answers,
         rows=rows,
     )
     verdict, after = gates.examine(ledger, tested)

@@ -45,6 +45,7 @@ TWO_TESTS = math.log(2)
 """Evidence that each of two test sets takes, where either may prove a condition: half the error."""
 _USUALLY_CHANGED = 0.1  # of the predictions, by a new model
 _ASKED_AT_ONCE = 10  # labels, in the order in which the test needs them
+_ERRORS = (Metric.ABSOLUTE_ERROR, Metric.SQUARED_ERROR, Metric.BRIER)
 _BETTER = {False: ("qualities: more", "n - o", -1.0), True: ("errors: less", "o - n", 1.0)}
 """Of qualities and of errors: what is better, how that is written, and the sign of what is worse."""
 _NOT_COMPARED = "It was not compared with what served."
@@ -233,6 +234,8 @@ def _of_measure(config: Config) -> str:
     """Return what n and o are where they are no shares of right answers."""
     if config.metric == Metric.SCORE:
         return " n and o are means of F1 by row, and d is the share of rows of which it differs."
+    if config.metric == Metric.BRIER:
+        return f" n and o are mean squared errors of the chance of '{config.positive}'."
     if config.metric != Metric.ABSOLUTE_ERROR:
         return ""
     return f" n and o are mean errors; one larger than {config.scale:,.6g} counts as that."
@@ -243,7 +246,7 @@ def check_direction(config: Config) -> None:
 
     Of errors less is better, so that ``n - o > -0.1`` holds of each model that errs more.
     """
-    what, better, worse = _BETTER[config.metric == Metric.ABSOLUTE_ERROR]
+    what, better, worse = _BETTER[config.metric in _ERRORS]
     weights = []
     for clause in map(methodcaller("upward"), clauses(config.condition)):
         # A gap between groups closes by a model that is better in one, or worse in the other.
@@ -268,6 +271,12 @@ def check_can_buy(config: Config, target: str) -> None:
         raise InvalidInput(
             f"No labels can be bought for a condition on rows of one '{target}': which these are, "
             "only their labels would tell.",
+            where="labels",
+            remedy="Set the gate without labels: it tests on the labelled test rows.",
+        )
+    if config.metric == Metric.BRIER:
+        raise InvalidInput(
+            "No labels can be bought for a condition on chances.",
             where="labels",
             remedy="Set the gate without labels: it tests on the labelled test rows.",
         )

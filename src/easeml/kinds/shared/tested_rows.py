@@ -5,10 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from easeml.errors import InvalidInput
+
 
 def predicted(inputs: Path, which: str, rows: Any, role: str = "test") -> list[Any]:
     """Return what the model ``which`` says of rows: what it kept of those of a role, or says now."""
-    return _said(inputs, which, rows, role).tolist()
+    return _said(inputs, which, rows, role).values.tolist()
+
+
+def chances(inputs: Path, which: str, rows: Any, positive: str) -> list[float]:
+    """Return the chance that the model ``which`` gives a class in each test row.
+
+    Raises:
+        InvalidInput: if the model says no chances, or knows no such class.
+    """
+    from easeml.lifecycle.labels import class_name, class_names
+
+    said = _said(inputs, which, rows, "test")
+    names = [] if said.probabilities is None else class_names(said.classes).tolist()
+    if class_name(positive) not in names:
+        raise InvalidInput(f"The model says no chance of '{positive}'.", where="positive")
+    return said.probabilities[:, names.index(class_name(positive))].tolist()
 
 
 def row_scores(inputs: Path, which: str, rows: Any, answers: list[Any]) -> list[float]:
@@ -18,7 +35,7 @@ def row_scores(inputs: Path, which: str, rows: Any, answers: list[Any]) -> list[
     from easeml.lifecycle.evaluation import row_f1
     from easeml.lifecycle.held_out import Unseen
 
-    said = Unseen(_said(inputs, which, rows, "test"))
+    said = Unseen(_said(inputs, which, rows, "test").values)
     return row_f1(pd.Series(answers), said).tolist()
 
 
@@ -33,5 +50,5 @@ def _said(inputs: Path, which: str, rows: Any, role: str) -> Any:
     places = pd.Series(np.arange(len(ids)), index=ids.astype("int64"))
     wanted = rows["_row"].to_numpy()
     if places.index.isin(wanted).sum() == len(wanted):
-        return kept.values[places.loc[wanted].to_numpy()]
-    return load_model(inputs / f"{which}-model").predict(rows).values
+        return kept.of_rows(places.loc[wanted].to_numpy())
+    return load_model(inputs / f"{which}-model").predict(rows)

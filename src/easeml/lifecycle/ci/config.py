@@ -42,13 +42,18 @@ class Adaptivity(StrEnum):
 
 
 class Metric(StrEnum):
-    """What n and o measure: a mean of scores in [0, scale], one an example, or the F1 of one class."""
+    """What n and o measure: a mean of scores in [0, scale], one an example, or the F1 of one class.
+
+    Of brier, predictions are chances of the positive class, and n and o are means of their squared
+    errors.
+    """
 
     ACCURACY = "accuracy"
     F1 = "f1"
     ABSOLUTE_ERROR = "absolute-error"
     SQUARED_ERROR = "squared-error"
     SCORE = "score"
+    BRIER = "brier"
 
 
 _ADAPTIVITIES = {
@@ -78,7 +83,7 @@ class Config:
     """The configuration of a series of tests on one test set.
 
     ``reliability`` is 1 - delta: no false verdict of the kind that ``mode`` guards against in all
-    ``steps`` together, but for a probability of delta. ``positive`` is the class of F1; ``scale``
+    ``steps`` together, but for a probability of delta. ``positive`` is the class of F1 and Brier; ``scale``
     the largest error that counts (larger ones are cut to it). ``difference`` is the share of
     predictions that a commit is expected to change at most: it makes tests cheaper where it is
     right, and costs labels, but no guarantee, where it is wrong. ``groups``: the share of the
@@ -123,7 +128,7 @@ class Config:
             _require(0 < share <= 1, f"groups, {group}", "must lie above 0 and at most 1")
         _require(self.batch >= 1, "batch", "must be at least 1")
         _require(0 <= self.seed < 2**63, "seed", "must be a whole number from 0 on")
-        if self.metric in (Metric.ACCURACY, Metric.F1):
+        if self.metric in (Metric.ACCURACY, Metric.F1, Metric.BRIER):
             _require(self.scale == 1, "scale", f"is always 1 for {self.metric.value}")
 
     @property

@@ -72,9 +72,8 @@ def score_examples(
         second = _predictions(old, _OLD, len(target), config)
     if not len(target):
         raise InvalidInput("There are no examples.", where="labels")
-    is_of_classes = config.metric in (Metric.ACCURACY, Metric.F1)
-    scored = _class_examples if is_of_classes else _number_examples
-    examples = scored(first, second, target, config)
+    score = _SCORED.get(config.metric, _number_examples)
+    examples = score(first, second, target, config)
     return replace(examples, groups=masks_of(groups_of(config.condition), rows))
 
 
@@ -121,9 +120,28 @@ def _number_examples(
     )
 
 
+def _chance_examples(
+    new: np.ndarray, old: np.ndarray, labels: np.ndarray, config: Config
+) -> Examples:
+    target = class_names(labels)
+    _check_classes(target, [], config)
+    is_positive = (target == class_name(config.positive)).astype(np.float64)
+    first = _numbers(new, _NEW)
+    second = _numbers(old, _OLD)
+    for chances, name in ((first, _NEW), (second, _OLD)):
+        if not ((chances >= 0) & (chances <= 1)).all():
+            raise InvalidInput(f"The {name} are not all chances from 0 to 1.", where=name)
+    return Examples(
+        new=(first - is_positive) ** 2,
+        old=(second - is_positive) ** 2,
+        differ=first != second,
+        known=~_missing(labels),
+    )
+
+
 def _check_classes(target: np.ndarray, predicted: list[str], config: Config) -> None:
     check_vocabularies(target.tolist(), predicted)
-    if config.metric is not Metric.F1:
+    if config.metric is Metric.ACCURACY:
         return
     seen = {*target, *predicted} - {None}
     # A file of one class alone may well lack the positive one.
@@ -186,3 +204,11 @@ def _numbers(column: np.ndarray, name: str) -> np.ndarray:
     if np.isinf(numbers).any():
         raise InvalidInput(f"The {name} hold an infinite number.", where=name)
     return numbers
+
+
+_SCORED = {
+    Metric.ACCURACY: _class_examples,
+    Metric.F1: _class_examples,
+    Metric.BRIER: _chance_examples,
+}
+"""How examples are scored; those of other metrics are numbers."""

@@ -40,6 +40,7 @@ _RETIRED = (
 )
 _LAST = "The last model that can be tested waits for labels; no other can be tested after it."
 _ROW_F1 = "row-f1"
+_OF_A_CLASS = ("f1", "brier")
 _CALLED = {"score": _ROW_F1}  # metrics of lifecycle.ci that have a name of their own here
 _MANY = 32  # models for which the page tells what they would need
 
@@ -391,8 +392,9 @@ def _configured(
             remedy="Use absolute-error with a scale, the largest error that counts, and a "
             "condition such as o - n > 0.1 +/- 0.05, in the unit of the target.",
         )
-    if told["metric"] == "f1":
+    if told["metric"] in _OF_A_CLASS:
         told["positive"] = wish.positive
+        _check_class(version.target_classes, wish.positive)
     if told["metric"] == "absolute-error":
         told["scale"] = wish.scale or _usual_scale(tables, application, told, before)
     config = read_config(told)
@@ -419,6 +421,16 @@ def _metric(target_type: str, wish: NewGate) -> str:
             remedy=f"Use the metric {_ROW_F1}, and no labels.",
         )
     return "score"
+
+
+def _check_class(classes: list[str], name: str) -> None:
+    """Refuse a class that no row has: no model could be tested."""
+    from easeml.lifecycle.labels import class_name
+
+    if class_name(name) not in map(class_name, classes):
+        raise InvalidInput(
+            f"No row is '{name}'.", where="positive", remedy=f"Name one of {', '.join(classes)}."
+        )
 
 
 def _usual_scale(
