@@ -117,3 +117,16 @@ def test_a_condition_on_rows_of_one_class_is_about_its_recall(
     work_off(store, tmp_path)
     last = promotions(client, ann, application)[-1]
     assert (last["model_id"], last["state"]) == (model, "live"), last
+
+
+def test_no_group_may_get_worse(client: TestClient, ann, application: str) -> None:
+    wish = {"condition": "n[region = *] - o[region = *] > -0.2 +/- 0.2"}
+    told = put(client, ann, application, **wish).json()
+    (gate,) = told["gates"]
+    assert gate["condition"] == (
+        "n[region = north] - o[region = north] > -0.2 +/- 0.2 /\\ "
+        "n[region = south] - o[region = south] > -0.2 +/- 0.2"
+    )
+    assert put(client, ann, application, **wish).json()["gates"][0]["id"] == gate["id"]
+    refused = put(client, ann, application, "n[no such column = *] > 0.1 +/- 0.1")
+    assert "region" in refused.json()["remedy"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, repeat
 from pathlib import Path
@@ -25,6 +25,8 @@ from easeml.cli.output import (
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from easeml.cli.test_sets import Known, Record
     from easeml.lifecycle.ci import ClauseFinding, Config, Ledger, Method, Plan, Step, Verdict
 
@@ -166,7 +168,10 @@ def test(
     if rows is None and settings.names_groups:
         raise InvalidInput("The condition is about groups of the examples.", where="--rows")
     ids, truth, first, before = _read_columns(labels, new, old)
-    cells = None if rows is None else read_rows(rows, labels, ids, len(truth))
+    cells = None
+    if rows is not None:
+        cells = read_rows(rows, labels, ids, len(truth))
+        settings = _of_each_group(settings, cells)
     examples = score_examples(first, before, truth, settings, cells)
     path = ledger or ledger_path(config)
     with record_beside(labels) as record, locked(path):
@@ -182,6 +187,14 @@ def test(
     told = {**verdict.to_json(), "labels_wanted": _wanted(verdict, ids)}
     print_told(told, partial(_show, verdict, ids), as_json=as_json)
     raise typer.Exit(EXIT_CODES[verdict.answer])
+
+
+def _of_each_group(config: Config, rows: pd.DataFrame) -> Config:
+    """Return the configuration with a clause for each group that ``[column = *]`` stands for."""
+    from easeml.lifecycle.ci import of_each_group, values_in
+
+    condition = of_each_group(config.condition, partial(values_in, rows=rows))
+    return replace(config, condition=condition)
 
 
 def _read_columns(

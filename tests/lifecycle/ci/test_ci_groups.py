@@ -1,5 +1,6 @@
 """Conditions on groups of rows: how they are written, which rows count, and what is promised."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,7 @@ from easeml.lifecycle.ci import (
     Group,
     clauses,
     groups_of,
+    of_each_group,
     open_ledger,
     parse,
     plan,
@@ -25,6 +27,7 @@ from easeml.lifecycle.ci import (
     score_examples,
     step_nats,
     try_commit,
+    values_in,
 )
 from easeml.lifecycle.ci.units import units_of
 
@@ -94,6 +97,7 @@ def test_any_names_can_be_written(group: Group, variable: str) -> None:
         ("n[sex != f] - n[sex != m] > 0 +/- .1", 1, "may have rows in common"),
         ("n[sex = 1] - n[sex = 1.0] > 0 +/- .1", 1, "may have rows in common"),
         ("n[sex = f > 0 +/- .1", 2, "not understood"),
+        ("n[sex = *] - n[sex = f] > 0 +/- .1", 1, "compared with no other"),
     ],
 )
 def test_what_names_no_groups_is_refused_at_its_column(text, column, problem) -> None:
@@ -267,3 +271,23 @@ def test_a_clause_keeps_its_group_when_it_is_turned() -> None:
     turned = clause.upward()
     assert isinstance(turned, Clause)
     assert str(turned) == "-n[sex = f] + 2 * n[sex = m] > -0.1 +/- 0.1"
+
+
+def test_each_group_has_a_clause_of_its_own_and_all_must_hold() -> None:
+    rows = pd.DataFrame({"sex": ["f", "m", None], "age": [3, 4, 5]})
+    condition = parse("n > .5 +/- .1 and n[sex = *] - o[sex = *] > -.1 +/- .1")
+    named = of_each_group(condition, partial(values_in, rows=rows))
+    assert str(named) == (
+        "n > 0.5 +/- 0.1 /\\ n[sex = f] - o[sex = f] > -0.1 +/- 0.1"
+        " /\\ n[sex = m] - o[sex = m] > -0.1 +/- 0.1"
+    )
+    assert parse(str(named)) == named
+    either = of_each_group(parse("n > .9 +/- .1 or n[sex = *] > .5 +/- .1"), lambda _: ["f", "m"])
+    assert parse(str(either)) == either
+    assert of_each_group(parse("n[sex = *] > 0 +/- 1"), lambda _: ["f"]) == parse(
+        "n[sex = f] > 0 +/- 1"
+    )
+    with pytest.raises(InvalidInput, match="stands for 1 to 20"):
+        values_in("id", pd.DataFrame({"id": range(30)}))
+    with pytest.raises(InvalidInput, match="no column is called so"):
+        values_in("region", rows)

@@ -23,6 +23,7 @@ from easeml.lifecycle.ci.condition import (
     clauses,
     evaluate,
     groups_of,
+    of_each_group,
 )
 from easeml.lifecycle.ci.config import (
     Adaptivity,
@@ -35,7 +36,7 @@ from easeml.lifecycle.ci.config import (
 )
 from easeml.lifecycle.ci.examples import Examples, score_examples
 from easeml.lifecycle.ci.gains import rows_that_show
-from easeml.lifecycle.ci.groups import Group
+from easeml.lifecycle.ci.groups import Group, values_in
 from easeml.lifecycle.ci.ledger import Ledger, open_ledger
 from easeml.lifecycle.ci.levels import step_nats
 from easeml.lifecycle.ci.outlook import Outlook, can_pass, labels_to_come
@@ -86,6 +87,7 @@ __all__ = [
     "hoeffding_size",
     "labels_to_come",
     "log_wealth",
+    "of_each_group",
     "open_ledger",
     "optimised_size",
     "parse",
@@ -101,4 +103,5 @@ __all__ = [
     "test_set_digest",
     "try_commit",
     "uses_old",
+    "values_in",
 ]

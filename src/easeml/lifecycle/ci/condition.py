@@ -7,8 +7,8 @@ expressions on both sides, brackets, and groups of rows: ``n[sex = female]``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from easeml.lifecycle.ci.groups import Group
@@ -167,6 +167,31 @@ def groups_of(formula: Formula) -> list[Group]:
     for clause in clauses(formula):
         found |= dict.fromkeys(clause.groups)
     return list(found)
+
+
+def of_each_group(formula: Formula, values_of: Callable[[str], list[str]]) -> Formula:
+    """Return a condition with one clause for each group where a clause is of ``[column = *]``.
+
+    All of them have to hold. ``values_of``: the values that a column has.
+    """
+    if not isinstance(formula, Clause):
+        parts = [of_each_group(part, values_of) for part in formula.parts]
+        return joined(type(formula), parts)
+    group = formula.group
+    if group is None or not group.is_each:
+        return formula
+    found = []
+    for value in values_of(group.column):
+        found.append(replace(formula, group=replace(group, value=value)))
+    return joined(Both, found)
+
+
+def joined(join: type[Both] | type[Either], parts: Sequence[Formula]) -> Formula:
+    """Return the parts as one condition: (a and b) and c is a and b and c; one part is itself."""
+    flat: list[Formula] = []
+    for part in parts:
+        flat.extend(part.parts if isinstance(part, join) else (part,))
+    return flat[0] if len(flat) == 1 else join(tuple(flat))
 
 
 def compares_models(formula: Formula) -> bool:

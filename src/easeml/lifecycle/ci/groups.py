@@ -20,6 +20,9 @@ _WRITTEN = re.compile(
     r'\s*(?P<value>"(?:[^"\\]|\\.)*"|[^"<>=!\s][^"<>=!]*?)\s*\]'
 )
 _NEEDS_QUOTES = re.compile(r'["\[\]<>=!\\]|^\s|\s$')
+_MOST_GROUPS = 20
+EACH = "*"
+"""The value that stands for each one that the rows have."""
 _ORDERS: dict[str, Callable[[Any, float], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -42,6 +45,11 @@ class Group:
 
     def __str__(self) -> str:
         return f"{_shown(self.column)} {self.compare} {_shown(self.value)}"
+
+    @property
+    def is_each(self) -> bool:
+        """Whether it stands for each group of a column: [region = *]."""
+        return (self.compare, self.value) == ("=", EACH)
 
     def excludes(self, other: Group) -> bool:
         """Tell whether no row can be in both groups, whatever the rows are."""
@@ -91,22 +99,40 @@ def masks_of(groups: Sequence[Group], rows: Any) -> dict[Group, np.ndarray]:
     Raises:
         InvalidInput: if there are no rows, or naming the column that they lack.
     """
-    found = {}
-    for group in groups:
-        if rows is None:
-            raise InvalidInput(
-                f"The condition is about rows with {group}, and no rows are given.",
-                where="condition",
-                remedy="Give the rows with their columns.",
-            )
-        if group.column not in rows:
-            raise InvalidInput(
-                f"The condition is about rows with {group}, and no column is called so.",
-                where="condition",
-                remedy=f"Use one of {', '.join(map(str, rows))}.",
-            )
-        found[group] = group.members(rows[group.column].to_numpy())
-    return found
+    return {group: group.members(_cells(group.column, rows)) for group in groups}
+
+
+def values_in(column: str, rows: Any) -> list[str]:
+    """Return the values of a column of a frame that ``[column = *]`` stands for, by name.
+
+    Raises:
+        InvalidInput: if there is no such column, or it has no values, or too many to be groups.
+    """
+    names = class_names(_cells(column, rows))
+    values = sorted(set(filter(None, names)))
+    if 0 < len(values) <= _MOST_GROUPS:
+        return values
+    raise InvalidInput(
+        f"'{column}' has {len(values):,} values, and [{column} = *] stands for 1 to {_MOST_GROUPS}.",
+        where="condition",
+        remedy="Name the groups, or use a column with fewer values.",
+    )
+
+
+def _cells(column: str, rows: Any) -> np.ndarray:
+    if rows is None:
+        raise InvalidInput(
+            f"The condition is about rows by '{column}', and no rows are given.",
+            where="condition",
+            remedy="Give the rows with their columns.",
+        )
+    if column not in rows:
+        raise InvalidInput(
+            f"The condition is about rows by '{column}', and no column is called so.",
+            where="condition",
+            remedy=f"Use one of {', '.join(map(str, rows))}.",
+        )
+    return rows[column].to_numpy()
 
 
 def _reach_each_other(low: Group, high: Group) -> bool:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from easeml.decimals import with_point
 from easeml.errors import InvalidInput
-from easeml.lifecycle.ci.condition import VARIABLES, Both, Clause, Either, Formula, Part
+from easeml.lifecycle.ci.condition import VARIABLES, Both, Clause, Either, Formula, Part, joined
 from easeml.lifecycle.ci.groups import Group, read_group
 
 LONGEST = 2000
@@ -145,11 +145,7 @@ class _Parser:
         parts = [inner(depth)]
         while self._take(kind):
             parts.append(inner(depth))
-        flat: list[Formula] = []
-        for part in parts:
-            # (a and b) and c is a and b and c.
-            flat.extend(part.parts if isinstance(part, join) else (part,))
-        return flat[0] if len(flat) == 1 else join(tuple(flat))
+        return joined(join, parts)
 
     def _factor(self, depth: int) -> Formula:
         """Read a clause, or a condition in brackets.
@@ -217,6 +213,8 @@ class _Parser:
         for one, other in combinations(parts, 2):
             if one.group is None or other.group is None:
                 self.fail(start, "a clause is about all rows or about groups, not both", _APART)
+            if one.group.is_each or other.group.is_each:
+                self.fail(start, "each group of a column is compared with no other", _APART)
             if not one.group.excludes(other.group):
                 found = f"[{one.group}] and [{other.group}] may have rows in common"
                 self.fail(start, found, _APART)

@@ -39,10 +39,18 @@ def with_sizes(store: Store, version: DatasetVersion, config: Config, rows: list
     return replace(config, groups=tuple(sorted(of_some)))
 
 
-def check(store: Store, version: DatasetVersion, config: Config) -> None:
-    """Raise ``InvalidInput`` where no test row is in a group, or the data lacks its column."""
-    from easeml.lifecycle.ci import groups_of
+def named(store: Store, version: DatasetVersion, config: Config) -> Config:
+    """Return the configuration with each group by its name, where one stands for all of a column.
 
+    Raises:
+        InvalidInput: where no test row is in a group, or the data lacks its column.
+    """
+    from easeml.lifecycle.ci import groups_of, of_each_group, values_in
+
+    def values_of(column: str) -> list[str]:
+        return values_in(column, _cells(store, version, column).to_frame(column))
+
+    config = replace(config, condition=of_each_group(config.condition, values_of))
     for group in groups_of(config.condition):
         cells = _cells(store, version, group.column)
         if group.members(cells.to_numpy()).any():
@@ -53,6 +61,7 @@ def check(store: Store, version: DatasetVersion, config: Config) -> None:
             where="condition",
             remedy=f"'{group.column}' has, among others: {', '.join(values)}.",
         )
+    return config
 
 
 def _cells(store: Store, version: DatasetVersion, column: str) -> pd.Series:

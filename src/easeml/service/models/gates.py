@@ -63,7 +63,7 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
         version = tables.versions.get(application.version_id)
         before = kept.active(tables, application.id)
         config = _configured(tables, application, wish, before)
-        group_sizes.check(store, version, config)
+        config = group_sizes.named(store, version, config)
         is_whole = before is not None and reserves.is_whole(store, version, before)
         if before is not None and is_whole and _is_same(before, config, wish):
             return show(tables, application)
