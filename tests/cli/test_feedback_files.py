@@ -101,3 +101,12 @@ def test_of_predictions_that_have_both_names_the_request_names_a_row() -> None:
     (found,) = parts_of("key,prediction,request_id,row,value\n7,no,req_1,3,yes\n", "told.csv")
     (told,) = found.root
     assert (told.request_id, told.row, told.key) == ("req_1", 3, "")
+
+
+def test_a_file_without_the_column_of_truths_is_told_which_columns_it_has() -> None:
+    with pytest.raises(InvalidInput, match="no 'value'") as error:
+        list(parts_of("request_id,row,label\nreq_1,0,spam\n", "truth.csv"))
+    assert error.value.where == "truth.csv"
+    assert "(--value COLUMN): request_id, row, label." in error.value.remedy
+    (told,) = parts_of("request_id,row,label\nreq_1,0,spam\n", "truth.csv", "label")
+    assert told.root[0].value == "spam"

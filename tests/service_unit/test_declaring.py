@@ -12,7 +12,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.applications import applications
 from easeml.service.datasets import datasets
 from easeml.service.journey import next_steps
-from easeml.service.production import feedback
+from easeml.service.production import feedback, vocabulary
 from easeml.store import Store
 
 from .world import UPLOAD, bring, claim, prepare, upload
@@ -112,3 +112,14 @@ def test_what_was_true_of_a_number_may_have_a_decimal_comma(store: Store, bob: C
     with store.read() as tx:
         truths = feedback.truths(tx.scoped(bob.tenant_id), made.id)
     assert truths == {"0": "19.3", "1": "7.5", "2": 4}
+
+
+def test_what_was_true_of_a_number_may_be_written_as_the_data_writes_it() -> None:
+    """Truths such as $188,325 were kept as words that no model could answer."""
+    prices = vocabulary.Vocabulary(form="$1,234.5")
+    said = ["$188,325", "188325", "$1,200.50", "90,100"]
+    assert list(map(prices.kept, said)) == ["188325", "188325", "1200.50", "90100"]
+    assert all(map(prices.has, map(prices.kept, said)))
+    plainly = vocabulary.Vocabulary()
+    assert plainly.kept("$188,325") == "$188,325"
+    assert not plainly.has("$188,325")

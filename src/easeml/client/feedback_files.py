@@ -70,6 +70,14 @@ def _read(content: str, where: str, value: str) -> list[dict[str, Any]]:
     header = lines[0] if lines else ""
     delimiter = max(_DELIMITERS, key=header.count)  # spreadsheets of many countries write ;
     rows = csv.DictReader(lines, delimiter=delimiter)
+    names = rows.fieldnames or ()
+    if value not in names:
+        raise InvalidInput(
+            f"There is no {value!r}.",
+            where=where,
+            remedy=f"Say which column tells what was true (--value COLUMN): {', '.join(names)}. "
+            f"{_FORMS}",
+        )
     return list(map(partial(_filled, value), rows))
 
 

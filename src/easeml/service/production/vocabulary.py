@@ -1,13 +1,12 @@
 """What can be true of a row of an application: a class, a number, or labels."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from easeml.data import LARGEST_NUMBER
 from easeml.data.types.bad_cell import BadCell
 from easeml.data.types.label_lists import labels_of_value, told
+from easeml.data.types.number_forms import plain_number_of
 from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 from easeml.schema import Schema
@@ -22,12 +21,14 @@ Said = str | float | bool | list[str]
 class Vocabulary:
     """What can be true of a row: one of ``classes``, some of ``labels``, or else a number.
 
-    ``separator``: what stands between labels in a text; empty: it is a list in JSON.
+    ``separator``: what stands between labels in a text; empty: it is a list in JSON. ``form``: how
+    the data writes numbers, such as $1,234.5; empty: plainly.
     """
 
     classes: frozenset[str | None] = frozenset()
     labels: frozenset[str] = frozenset()
     separator: str = ""
+    form: str = ""
 
     def has(self, truth: object) -> bool:
         """Tell whether what was said to be true is something that a model could answer."""
@@ -70,7 +71,8 @@ class Vocabulary:
             raise InvalidInput("It is empty.", where="value", remedy=remedy)
         if self.classes:
             return truth
-        return with_point(truth.strip(), "value")
+        number = plain_number_of(truth.strip(), self.form)
+        return with_point(number, "value")
 
 
 def of_application(tables: Tables, application: Application) -> Vocabulary:
@@ -79,17 +81,11 @@ def of_application(tables: Tables, application: Application) -> Vocabulary:
 
     version = tables.versions.get(application.version_id)
     classes = frozenset(map(class_name, version.target_classes))
-    labels, separator = _labels(version.schema_out)
-    return Vocabulary(classes, labels, separator)
-
-
-def _labels(schema_out: Mapping[str, Any]) -> tuple[frozenset[str], str]:
-    """Return the labels of which a row may have several, and what stands between; none of others."""
-    if not schema_out:
-        return frozenset(), ""
-    schema = Schema.from_json(schema_out)
+    if not version.schema_out:
+        return Vocabulary(classes)
+    schema = Schema.from_json(version.schema_out)
     node = next(iter(schema.nodes.values()))
-    return frozenset(schema.labels_of_rows), node.separator
+    return Vocabulary(classes, frozenset(schema.labels_of_rows), node.separator, node.format)
 
 
 def is_number(truth: object) -> bool:
