@@ -249,9 +249,10 @@ def why(plan: Plan, evidence: Evidence, expected: float = 0.0) -> str:
     """Return what the requests say so far, in a sentence. ``expected``: as of ``verdict``."""
     if evidence.failures >= MOST_FAILURES:
         return f"It failed on {evidence.failures} requests that the previous model could answer."
+    judged = {True: "requests", False: "rows"}[bool(plan.shares)]
     counted = (
         f"better on {evidence.better:,}, worse on {evidence.worse_off:,} and equal on "
-        f"{evidence.alike:,} of {evidence.requests:,}"
+        f"{evidence.alike:,} of {evidence.requests:,} {judged}"
     )
     if evidence.classes:
         counted = f"{counted}, where each class counts equally"
