@@ -10,6 +10,7 @@ from test_gated_applications import gates, job_of, put
 from test_reports import APPLICATIONS
 
 from easeml.store import Store
+from easeml.web import create_pages, session
 
 PRICES = "".join(
     f"{37 * row % 400},{37 * row % 400 * 1000 + 9000 * (row % 7)}\n" for row in range(400)
@@ -62,3 +63,11 @@ def test_another_condition_does_not_keep_a_scale_that_somebody_said(
     put(client, ann, prices, "o - n > -2 +/- 3", **wish, scale=1.0).raise_for_status()
     told = put(client, ann, prices, "o - n > -2000 +/- 3000", **wish)
     assert "larger than 1 counts" not in told.json()["promise"]
+
+
+def test_a_page_needs_no_scale(client: TestClient, ann, prices: str) -> None:
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    told = {"csrf": session.csrf_token(ann.key), "condition": "o - n > -2000 +/- 3000"}
+    told |= {"reliability": "0.9", "steps": "3", "scale": "", "action": "set"}
+    shown = browser.post(f"/applications/{prices}/gate", data=told).text
+    assert "n and o are mean errors; one larger than " in shown

@@ -8,6 +8,7 @@ from inline_worker import work_off
 from test_gated_applications import application, better_model, job_of, promotions, put, rest
 
 from easeml.store import Store
+from easeml.web import create_pages, session
 
 __all__ = ["application"]
 
@@ -35,3 +36,15 @@ def test_a_class_that_no_row_has_is_refused_when_the_gate_is_set(
     assert refused.status_code == 422
     assert refused.json()["where"] == "positive"
     assert "Name one of" in refused.json()["remedy"]
+
+
+def test_a_page_offers_what_n_and_o_may_measure(client: TestClient, ann, application: str) -> None:
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    page = f"/applications/{application}"
+    assert '<option value="brier">' in browser.get(f"{page}/history").text
+    told = {"csrf": session.csrf_token(ann.key), "condition": "n < 0.9 +/- 0.2", "steps": "3"}
+    told |= {"reliability": "0.9", "metric": "brier", "positive": "big", "action": "set"}
+    shown = browser.post(f"{page}/gate", data=told).text
+    assert "chance of &#39;big&#39;" in shown
+    assert '<option value="brier" selected>' in shown
+    assert "<option selected>big</option>" in shown

@@ -84,7 +84,7 @@ class GateGroup(Answer):
 
 
 class Gate(Answer):
-    """A gate. ``promise``: what it promises, in a sentence.
+    """A gate. ``promise``: what it promises, in a sentence. ``positive``: the class of its metric.
 
     ``rows``: labelled test rows that it tests on. ``rows_for_gains``: with so many, 98 % of the
     models that are better by three tolerances pass, if they change a tenth of the predictions.
@@ -103,6 +103,7 @@ class Gate(Answer):
     adaptivity: str
     steps: int
     metric: str
+    positive: str = ""
     promise: str
     rows: int
     rows_for_gains: int | None = None

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import singledispatch, wraps
+from itertools import chain
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -190,6 +191,14 @@ def answered(value: Any) -> str:
         return plain(value)
     said = ", ".join(map(plain, value))
     return said or "no label"
+
+
+def classes_of(schema_out: Mapping[str, Any]) -> list[str]:
+    """Return the classes of a target that is a category; none of others."""
+    if several_of(schema_out):
+        return []
+    named = schema_out.get("classes", {}).values()
+    return list(chain.from_iterable(map(itemgetter("labels"), named)))
 
 
 def several_of(schema_out: Mapping[str, Any]) -> str:

@@ -276,6 +276,7 @@ def _show_gate(tables: Tables, application: Application, gate: records.Gate) -> 
         adaptivity=config.adaptivity.value,
         steps=config.steps,
         metric=_CALLED.get(config.metric.value, config.metric.value),
+        positive=config.positive,
         promise=gates.promise(config),
         rows=rows,
         rows_for_gains=rows_for_gains,

@@ -139,6 +139,7 @@ async def history(context: PageContext) -> Response:
         "promotions": view.promotions,
         "models": models,
         "gates": view.gates,
+        "classes": formatting.classes_of(view.application.schema_out),
         "watch": view.watch,
         "debugged": shown(context.site.titles, view.debugged) if view.debugged else None,
         "rollouts": view.rollouts,
@@ -322,8 +323,11 @@ def _gate(form: Any) -> NewGate:
     told: dict[str, Any] = _texts(form, "condition", "reliability", "steps")
     for name in ("labels", "rows"):
         told[name] = str(form.get(name, "")) or 0
+    if "metric" in form:
+        told |= {name: str(form.get(name, "")) for name in ("metric", "positive")}
     if "scale" in form:  # of a target that is a number, which is never exactly right
-        told |= {"metric": "absolute-error", **_texts(form, "scale")}
+        scale = _texts(form, "scale")["scale"]
+        told |= {"metric": "absolute-error", "scale": scale or 0}
     return _validated(NewGate, told)
 
 
