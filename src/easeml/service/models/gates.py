@@ -40,6 +40,7 @@ _RETIRED = (
 )
 _LAST = "The last model that can be tested waits for labels; no other can be tested after it."
 _ROW_F1 = "row-f1"
+_OF_LABELLED_ROWS = ("score", "brier")
 _OF_A_CLASS = ("f1", "brier")
 _CALLED = {"score": _ROW_F1}  # metrics of lifecycle.ci that have a name of their own here
 _MANY = 32  # models for which the page tells what they would need
@@ -364,7 +365,7 @@ def _too_few(config: "Config", rows: int, needed: int | None) -> str:
     if needed is None or rows >= needed:
         return ""
     remedies = ["Add test rows", "let the gate buy labels", "or ask for less"]
-    if config.names_groups or config.metric == "score":
+    if config.names_groups or config.metric in _OF_LABELLED_ROWS:
         del remedies[1]  # for few of these it may
     return (
         f"{rows:,} test rows are few for this condition: most better models will be refused as not "
