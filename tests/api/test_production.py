@@ -149,7 +149,8 @@ def test_truth_comes_by_request_and_by_key(
         {"key": "nobody", "value": "Setosa"},
     ]
     answer = client.post(place(application, "feedback"), json=told, headers=ann.headers)
-    assert answer.json() == {"kept": 3, "known": 2, "foreign": 1, "drawn": 0, "withdrawn": 0}
+    counts = {"kept": 3, "known": 2, "foreign": 1, "drawn": 0, "withdrawn": 0, "contradicted": 0}
+    assert answer.json() == counts
     both = [{"request_id": request_id, "key": "7", "value": "setosa"}]
     assert (
         client.post(place(application, "feedback"), json=both, headers=ann.headers).status_code

@@ -110,3 +110,13 @@ def test_a_file_without_the_column_of_truths_is_told_which_columns_it_has() -> N
     assert "(--value COLUMN): request_id, row, label." in error.value.remedy
     (told,) = parts_of("request_id,row,label\nreq_1,0,spam\n", "truth.csv", "label")
     assert told.root[0].value == "spam"
+
+
+def test_the_column_of_the_target_says_what_was_true_where_no_other_does() -> None:
+    text = "request_id,row,spam\nreq_1,0,yes\nreq_1,1,no\n"
+    (found,) = parts_of(text, "truth.csv", target="spam")
+    assert [one.value for one in found.root] == ["yes", "no"]
+    (named,) = parts_of("key,value,spam\n1,yes,no\n", "truth.csv", target="spam")
+    assert named.root[0].value == "yes"
+    (of_json,) = parts_of('[{"key": 1, "row": 0, "spam": 0}]', "truth.json", target="spam")
+    assert (of_json.root[0].key, of_json.root[0].value) == ("1", 0)

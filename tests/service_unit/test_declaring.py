@@ -123,3 +123,15 @@ def test_what_was_true_of_a_number_may_be_written_as_the_data_writes_it() -> Non
     plainly = vocabulary.Vocabulary()
     assert plainly.kept("$188,325") == "$188,325"
     assert not plainly.has("$188,325")
+
+
+def test_words_on_a_row_that_contradict_each_other_are_counted(store: Store, bob: Caller) -> None:
+    dataset = ingested(store, bob)
+    made = applications.declare(store, bob, Declaration(dataset_id=dataset, target="price"))
+    said = [{"key": "1", "value": 1}, {"key": "2", "value": 2}, {"key": "1", "value": 3}]
+    told = feedback.give(store, bob, made.id, Feedback.model_validate([*said, said[1]]))
+    assert told.contradicted == 1
+    assert "1 of them are about rows of which a later line says something else" in told.says
+    with store.read() as tx:
+        truths = feedback.truths(tx.scoped(bob.tenant_id), made.id)
+    assert truths == {"1": 3, "2": 2}

@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from itertools import chain
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,16 +23,24 @@ _FORMS = (
 
 
 def parts_of(
-    content: str, where: str, value: str = "value", *, at_random: bool | None = None
+    content: str,
+    where: str,
+    value: str = "value",
+    *,
+    target: str = "",
+    at_random: bool | None = None,
 ) -> Iterator[Feedback]:
     """Give the words on rows that a text holds, as many at a time as one request takes.
 
-    ``value``: the column that says what was true. Other columns are left out: the file may be one
-    of predictions. ``at_random``: all of its rows were drawn at random; false withdraws that.
-    Raises ``InvalidInput`` for what cannot be read, naming the file (``where``) or the row, from 0.
+    ``value``: the column that says what was true; where there is none, the column ``target`` does.
+    Other columns are left out: the file may be one of predictions. ``at_random``: all of its rows
+    were drawn at random; false withdraws that. Raises ``InvalidInput`` for what cannot be read,
+    naming the file (``where``) or the row, from 0.
     """
+    rows = _read(content, where)
+    value = _column(rows, value, target, where)
     told = []
-    for row in _read(content, where, value):
+    for row in rows:
         named = _named(row, value)
         says_so = at_random is not None and isinstance(named, dict)
         told.append({**named, "at_random": at_random} if says_so else named)
@@ -58,7 +66,7 @@ def told_of_part(start: int) -> Iterator[None]:
         ) from error
 
 
-def _read(content: str, where: str, value: str) -> list[dict[str, Any]]:
+def _read(content: str, where: str) -> list[dict[str, Any]]:
     lines = content.splitlines()
     try:
         if content.lstrip().startswith("["):
@@ -69,16 +77,25 @@ def _read(content: str, where: str, value: str) -> list[dict[str, Any]]:
         raise InvalidInput(f"This is not JSON: {error}.", where=where, remedy=_FORMS) from error
     header = lines[0] if lines else ""
     delimiter = max(_DELIMITERS, key=header.count)  # spreadsheets of many countries write ;
-    rows = csv.DictReader(lines, delimiter=delimiter)
-    names = rows.fieldnames or ()
-    if value not in names:
-        raise InvalidInput(
-            f"There is no {value!r}.",
-            where=where,
-            remedy=f"Say which column tells what was true (--value COLUMN): {', '.join(names)}. "
-            f"{_FORMS}",
-        )
-    return list(map(partial(_filled, value), rows))
+    return list(csv.DictReader(lines, delimiter=delimiter))
+
+
+def _column(rows: list[Any], value: str, target: str, where: str) -> str:
+    """Return the column that says what was true; raises InvalidInput where no row has one."""
+    names = dict.fromkeys(chain.from_iterable(filter(_is_row, rows)))
+    found = next(filter(names.__contains__, (value, target)), "")
+    if found or not names:
+        return found or value
+    raise InvalidInput(
+        f"There is no {value!r}.",
+        where=where,
+        remedy=f"Say which column tells what was true (--value COLUMN): "
+        f"{', '.join(filter(None, names))}. {_FORMS}",
+    )
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, dict)
 
 
 def _named(row: Any, value: str) -> Any:
@@ -86,17 +103,12 @@ def _named(row: Any, value: str) -> Any:
 
     Predictions of rows with a key may have both names: the request is told.
     """
-    if not isinstance(row, dict):
+    if not _is_row(row):
         return row
-    found = {name: row[name] for name in _NAMES if name in row}
+    found = {name: row[name] for name in _NAMES if row.get(name) not in ("", None)}
     if found.get("request_id"):
         found.pop("key", None)
-    return {**found, "value": row[value]} if value in row else found
-
-
-def _filled(value: str, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a row that are not empty, and what was true: a row may have no label."""
-    return {name: cell for name, cell in row.items() if cell or (name == value and cell == "")}
+    return {**found, "value": row[value]} if row.get(value) is not None else found
 
 
 def _checked(told: list[dict[str, Any]], start: int, value: str) -> Feedback:

@@ -91,7 +91,8 @@ class FeedbackKept(Answer):
     """``kept``: how many were kept. ``known``: how many of them name rows that were kept by now.
     ``foreign``: how many are nothing that a model could answer, so that it counts as wrong there.
     ``drawn``: how many were said to be of rows that were drawn at random; ``withdrawn``: of how many
-    that is not said any more.
+    that is not said any more. ``contradicted``: how many were replaced by a later word on the same
+    row that says something else.
     """
 
     kept: int
@@ -99,6 +100,7 @@ class FeedbackKept(Answer):
     foreign: int = 0
     drawn: int = 0
     withdrawn: int = 0
+    contradicted: int = 0
 
     @property
     def says(self) -> str:
@@ -122,6 +124,11 @@ class FeedbackKept(Answer):
             said += (
                 f" {self.withdrawn:,} of them are not said to be drawn at random any more: the "
                 "next look takes them as they came. What earlier looks have counted stays."
+            )
+        if self.contradicted:
+            said += (
+                f" {self.contradicted:,} of them are about rows of which a later line says "
+                "something else; the last word on a row counts."
             )
         if self.foreign:
             said += (

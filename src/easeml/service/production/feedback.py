@@ -45,12 +45,15 @@ def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) 
         tables.feedback.add_all(told)
         known = sum(_is_known(tables, application.id, told))
     foreign = sum(not words.has(value) for value in values)
+    names = [one.key or (one.request_id, one.row) for one in feedback.root]
+    different = set(zip(names, map(str, values), strict=True))
     return FeedbackKept(
         kept=len(told),
         known=known,
         foreign=foreign,
         drawn=sum(one.at_random is True for one in feedback.root),
         withdrawn=sum(one.at_random is False for one in feedback.root),
+        contradicted=len(different) - len(set(names)),
     )
 
 

@@ -56,7 +56,8 @@ async def tell(context: PageContext) -> Response:
     application_id = context.path("application")
     found = Counter[str]()
     sent = 0
-    for part in await _told(form):
+    target = (await context.client.application(application_id)).target
+    for part in await _told(form, target):
         with told_of_part(sent):
             answer = await context.client.give_feedback(application_id, part)
         found.update(answer.model_dump())
@@ -65,12 +66,12 @@ async def tell(context: PageContext) -> Response:
     return back_to(f"/applications/{application_id}/history?told={counts}#kept")
 
 
-async def _told(form: FormData) -> list[Feedback]:
-    """Return what a form says was true; raises ``InvalidInput``."""
+async def _told(form: FormData, target: str) -> list[Feedback]:
+    """Return what a form says was true of ``target``; raises ``InvalidInput``."""
     file, at_random = chosen_file(form.get("file")), _AT_RANDOM.get(str(form.get("at_random")))
     if file is not None:
         content = (await file.read()).decode("utf-8-sig", errors="replace")
-        return list(parts_of(content, str(file.filename), at_random=at_random))
+        return list(parts_of(content, str(file.filename), target=target, at_random=at_random))
     named: dict[str, str | bool] = {} if at_random is None else {"at_random": at_random}
     for name in ("request_id", "row", "key", "value"):
         text = str(form.get(name, "")).strip()
