@@ -60,6 +60,7 @@ def tried(config, examples: Examples):
     [
         ("n[sex=f]-o[sex = f]>0+/-.1", "n[sex = f] - o[sex = f] > 0 +/- 0.1"),
         ("n[age<30] > n[age >= 60] - 10 % +/- 5 %", "n[age < 30] - n[age >= 60] > -0.1 +/- 0.05"),
+        ("n[price > 1,5] > .5 +/- .1", "n[price > 1.5] > 0.5 +/- 0.1"),
         ('n["a = b" != "[x]"] > .5 +/- .1', 'n["a = b" != "[x]"] > 0.5 +/- 0.1'),
         ("d[city = New York] < .1 +/- .1 and n > .5 +/- .1",
          "d[city = New York] < 0.1 +/- 0.1 /\\ n > 0.5 +/- 0.1"),
@@ -291,3 +292,10 @@ def test_each_group_has_a_clause_of_its_own_and_all_must_hold() -> None:
         values_in("id", pd.DataFrame({"id": range(30)}))
     with pytest.raises(InvalidInput, match="no column is called so"):
         values_in("region", rows)
+
+
+def test_twenty_groups_of_long_names_are_read_again_from_the_ledger() -> None:
+    rows = pd.DataFrame({"region": [f"{place:02}{'x' * 130}" for place in range(20)]})
+    condition = parse("n[region = *] - o[region = *] > -.1 +/- .1")
+    named = of_each_group(condition, partial(values_in, rows=rows))
+    assert parse(str(named)) == named

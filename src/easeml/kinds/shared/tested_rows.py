@@ -22,9 +22,11 @@ def chances(inputs: Path, which: str, rows: Any, positive: str) -> list[float]:
     from easeml.lifecycle.labels import class_name, class_names
 
     said = _said(inputs, which, rows, "test")
-    names = [] if said.probabilities is None else class_names(said.classes).tolist()
+    if said.probabilities is None:
+        raise InvalidInput("The model says no chances.", where="metric")
+    names = class_names(said.classes).tolist()
     if class_name(positive) not in names:
-        raise InvalidInput(f"The model says no chance of '{positive}'.", where="positive")
+        raise InvalidInput(f"The model knows no class '{positive}'.", where="positive")
     return said.probabilities[:, names.index(class_name(positive))].tolist()
 
 

@@ -7,11 +7,12 @@ import math
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from easeml.decimals import with_point
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labels import as_number, class_name, class_names
 
@@ -80,6 +81,9 @@ def read_group(text: str) -> Group | None:
     """Return the group that a text such as ``[sex = female]`` names; None if it names none.
 
     Names with brackets, quotes, or signs of comparison in them stand in double quotes.
+
+    Raises:
+        InvalidInput: for a comma in a number that may be one of thousands.
     """
     found = _WRITTEN.fullmatch(text)
     if found is None:
@@ -88,9 +92,10 @@ def read_group(text: str) -> Group | None:
         group = Group(_plain(found["column"]), found["compare"], _plain(found["value"]))
     except ValueError:  # no text in quotes as JSON has them
         return None
-    if group.compare in _ORDERS and math.isnan(_number(group.value)):
-        return None
-    return group
+    if group.compare not in _ORDERS:
+        return group
+    number = with_point(group.value, "condition")
+    return None if math.isnan(_number(number)) else replace(group, value=number)
 
 
 def masks_of(groups: Sequence[Group], rows: Any) -> dict[Group, np.ndarray]:

@@ -14,7 +14,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.condition import VARIABLES, Both, Clause, Either, Formula, Part, joined
 from easeml.lifecycle.ci.groups import Group, read_group
 
-LONGEST = 2000
+LONGEST = 10_000
 """Characters of a condition at most."""
 
 _DEEPEST = 40
